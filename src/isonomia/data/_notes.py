@@ -15,10 +15,10 @@ from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
 
 if TYPE_CHECKING:
-    from isonomia.data.dataset import Dataset
+    from isonomia.data.role_table import RoleTable
 
 
-def notes_on(data: Dataset) -> Iterator[Message]:
+def notes_on(data: RoleTable) -> Iterator[Message]:
     """One sentence per fact: how the table was read, then the target, the groups, the features."""
     yield from data.reading_notes
     if data.target is not None:

@@ -75,7 +75,7 @@ class Bands:
 
 #: Numbers with more different values than this are cut into bands where they are to form groups.
 MAX_UNBANDED = 12
-_QUARTILES = [0.25, 0.5, 0.75]
+QUARTILES = [0.25, 0.5, 0.75]
 #: How wide steps between round edges are, as multiples of a power of ten.
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -99,7 +99,7 @@ def propose_bands(values: Any, counts: Any = None) -> Bands | None:
         return None
     with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest floats
         if counts is None:
-            quartiles = np.quantile(numbers, _QUARTILES)
+            quartiles = np.quantile(numbers, QUARTILES)
         else:
             quartiles = _counted_quantiles(numbers, np.asarray(counts)[known])
     inside = [edge for edge in _rounded(quartiles) if numbers.min() < edge <= numbers.max()]
@@ -115,7 +115,7 @@ def _counted_quantiles(numbers: np.ndarray[Any, Any], counts: np.ndarray[Any, An
     """The quartiles of numbers that occur several times, as `numpy.quantile` has them of all."""
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(counts[order])
-    place = np.array(_QUARTILES) * (ends[-1] - 1)
+    place = np.array(QUARTILES) * (ends[-1] - 1)
     low, high = (numbers[order][np.searchsorted(ends, at, side="right")] for at in (np.floor(place), np.ceil(place)))
     return np.asarray(low + (place - np.floor(place)) * (high - low))
 

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from hashlib import sha256
 from typing import Any, Literal, Unpack
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data._fingerprint import fingerprint
-from isonomia.data._notes import bands_note, notes_on
-from isonomia.data.columns import is_nested, is_searchable, numbers
+from isonomia.data.bands import Bands
+from isonomia.data.columns import is_nested
 from isonomia.data.display_names import read_labels
-from isonomia.data.engines.engine import Engine
+from isonomia.data.engines.engine import Key
 from isonomia.data.engines.opening import as_engine
-from isonomia.data.engines.role_counts import count_roles, score_ends
+from isonomia.data.engines.role_counts import RoleCounts, bands_by_counting, count_beside, count_roles
 from isonomia.data.engines.rows import row_bytes
-from isonomia.data.frames import Backend, backend_of, wrap
-from isonomia.data.identifiers import is_identifier
+from isonomia.data.frames import backend_of, wrap
 from isonomia.data.outcomes import given_positive, given_task
+from isonomia.data.role_table import RoleTable
 from isonomia.data.roles import (
     RoleOptions,
-    check_column,
     check_contents,
     check_names,
     given_features,
@@ -36,7 +32,6 @@ from isonomia.data.roles import (
 )
 from isonomia.data.schema import KINDS, TASKS, Kind, Task, kind_of_type
 from isonomia.errors import DataError
-from isonomia.languages import Message, Words
 from isonomia.parameters import Anything, Choice, Either, Keyed, Made, Several, Text, validated
 
 Missing = Literal["group", "exclude", "error"]
@@ -44,7 +39,7 @@ COLUMN = Text("the name of a column")
 _BY_CLASS = Made(lambda given: isinstance(given, Mapping), "columns by class")
 
 
-class Dataset:
+class Dataset(RoleTable):
     """A table with roles.
 
     Parameters
@@ -155,14 +150,12 @@ class Dataset:
 
         `moments` says that an engine counts rows by their time, too.
         """
-        self.engine: Engine | None = as_engine(frame)
+        self.engine = as_engine(frame)
         self.name = options.get("name")
         roles = given_roles(options)
-        self.given_kinds: Mapping[str, Kind] = options.get("kinds") or {}
-        #: How many rows of the source each row of the table stands for; None where each is a row of its own.
-        self.counts: NDArray[np.int64] | None = None
-        #: How many bins the scores of an engine were counted in; 0 where they are as they are.
-        self.score_bins = 0
+        self.given_kinds = options.get("kinds") or {}
+        self.counts, self.score_bins = None, 0
+        counted: dict[str, Bands] = {}
         if self.engine is None:
             self._table = table = wrap(frame)
             columns: Sequence[str] = table.columns
@@ -170,137 +163,40 @@ class Dataset:
         else:
             columns = tuple(self.engine.schema)
             check_names(columns, roles, self.given_kinds)
+            counted = {} if known else bands_by_counting(self.engine, roles, self.given_kinds)
+            roles = replace(roles, bands={**roles.bands, **counted})
             found = count_roles(self.engine, roles, moments=moments)
             table, self.counts, self.score_bins = found.table, found.counts, found.bins
             self._table = table
         if len(table) == 0:
             raise DataError("The table has no rows; there is nothing to examine.")
-        self.backend: Backend = backend_of(table)
+        self.backend = backend_of(table)
         types = {**(self.engine.schema if self.engine is not None else {}), **table.schema}
-        self.kinds: dict[str, Kind] = {
-            column: self.given_kinds.get(column) or kind_of_type(types[column]) for column in columns
-        }
+        self.kinds = {column: self.given_kinds.get(column) or kind_of_type(types[column]) for column in columns}
         check_contents(table, roles, self.kinds)
         self._features_given = options.get("features") is not None
         nested = {name: types[name] for name in columns if self._is_nested(name, types[name])}
         features = given_features(columns, options, roles, nested)
         ignore = options.get("ignore") or ()
-        #: Columns that the user wants to be no features.
-        self.ignored: tuple[str, ...] = (ignore,) if isinstance(ignore, str) else tuple(ignore)
-        #: Sentences about how the table was read from a file; `isonomia.read` sets them.
-        self.reading_notes: tuple[Message, ...] = ()
+        self.ignored = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+        self.reading_notes = ()
         proposed = {} if known else proposed_bands(table, roles, self.kinds, self.counts)
-        roles = replace(roles, bands={**roles.bands, **proposed})
-        #: Protected attributes whose bands were proposed, not given.
-        self.proposed: frozenset[str] = frozenset(proposed)
-        #: Columns that no role names and that cannot be features, since their cells contain lists or the like.
-        self.left_out: tuple[str, ...] = () if self._features_given else tuple(nested)
+        roles, proposed = replace(roles, bands={**roles.bands, **proposed}), {**counted, **proposed}
+        self.proposed = frozenset(proposed)
+        self.left_out = () if self._features_given else tuple(nested)
         score = options.get("score")
         self._score_classes = tuple(score) if isinstance(score, Mapping) else ()
         privileged = roles.privileged if known else privileged_values(table, roles)
         self.roles = replace(roles, features=features, privileged=privileged)
         outcome = roles.target or roles.prediction
-        self.task: Task | None = given_task(table, outcome, options.get("task"), self.kinds, known=known)
+        self.task = given_task(table, outcome, options.get("task"), self.kinds, known=known)
         self.positive = given_positive(table, outcome, options.get("positive"), self.task, known=known)
-        self.labels: Mapping[str, Any] = dict(options.get("labels") or {})
-        #: What columns and values are called in sentences.
-        self.words: Words = read_labels(self.labels, table, roles, known=known, columns_given=columns)
+        self.labels = dict(options.get("labels") or {})
+        self.words = read_labels(self.labels, table, roles, known=known, columns_given=columns)
 
     def _is_nested(self, name: str, dtype: nw.dtypes.DType) -> bool:
         """Whether cells contain lists or the like, or what cannot be read here."""
         return is_nested(self._table[name]) if self.engine is None else dtype.is_nested() or dtype == nw.Unknown
-
-    # what is there --------------------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self._table) if self.engine is None else self.engine.profile().rows
-
-    @property
-    def height(self) -> int:
-        """How many rows are in memory: all, or one per combination of values where an engine counted them."""
-        return len(self._table)
-
-    def __repr__(self) -> str:
-        parts = [f"{len(self)} rows"]
-        if self.target is not None:
-            positive = f" (positive: {self.positive!r})" if self.task == "binary" else ""
-            parts.append(f"{self.task} target '{self.target}'{positive}")
-        if self.protected:
-            parts.append("protected: " + ", ".join(self.protected))
-        return f"Dataset({', '.join(parts)})"
-
-    @property
-    def frame(self) -> Any:
-        """The table in the kind the user gave; the engine where rows are not in memory."""
-        return self._table.to_native() if self.engine is None else self.engine
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of all columns."""
-        return tuple(self.kinds)
-
-    @property
-    def target(self) -> str | None:
-        """The column of true outcomes."""
-        return self.roles.target
-
-    @property
-    def protected(self) -> tuple[str, ...]:
-        """The protected attributes."""
-        return self.roles.protected
-
-    @property
-    def privileged(self) -> Mapping[str, tuple[Any, ...]]:
-        """The privileged values of protected attributes, where the user named them."""
-        return self.roles.privileged
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """What a model sees."""
-        return self.roles.features
-
-    @cached_property
-    def searchable(self) -> tuple[str, ...]:
-        """The features that searches and comparisons of people use.
-
-        Columns with infinite numbers, without any value, and identifiers are left out.
-        """
-        if self.engine is None:
-            return tuple(name for name in self.descriptive if is_searchable(self._table[name]))
-        profile = self.engine.profile()
-        return tuple(
-            name for name in self.descriptive if not profile.infinite[name] and profile.missing[name] < profile.rows
-        )
-
-    @property
-    def descriptive(self) -> tuple[str, ...]:
-        """The features that describe people: all but identifiers."""
-        return tuple(name for name in self.features if name not in self.identifiers)
-
-    @cached_property
-    def identifiers(self) -> tuple[str, ...]:
-        """The features that name a row rather than describe it; none where the user listed the features.
-
-        Rows that stay where they are, are not looked at: those that are read into memory are.
-        """
-        if self._features_given or self.engine is not None:
-            return ()
-        named = {*self.protected, *self.roles.bands}
-        return tuple(name for name in self.features if name not in named and is_identifier(self._table[name], name))
-
-    def column(self, name: str) -> nw.Series[Any]:
-        """One column, wrapped by narwhals."""
-        check_column(self.columns, name, "column")
-        if name not in self._table.columns:
-            raise DataError(
-                f"The column '{name}' is not in memory: rows are counted by {self.source}. Read it with rows()."
-            )
-        return self._table[name]
-
-    @property
-    def source(self) -> str:
-        """What counts the rows: "memory", or the name of an engine."""
-        return "memory" if self.engine is None else self.engine.name
 
     def rows(self, maximum: int | None = None, *, seed: int = 0) -> Dataset:
         """The rows themselves, in memory: all of them, or a sample of at most `maximum`.
@@ -310,8 +206,7 @@ class Dataset:
         """
         if self.engine is None:
             return self
-        fit = max(1, self.engine.memory // 6 // row_bytes(self.engine.schema))
-        most = fit if maximum is None else min(maximum, fit)
+        most = self._most_rows if maximum is None else min(maximum, self._most_rows)
         names = [name for name in self.columns if name not in self.left_out]
         if len(self) <= most:
             (frame,) = self.engine.batches(names)
@@ -319,6 +214,66 @@ class Dataset:
             frame = self.engine.sample(names, most, seed)
         other = Dataset.__new__(Dataset)
         other._build(frame, {**self.options(), "kinds": self.given_kinds}, known=True)
+        return other
+
+    @property
+    def rows_fit(self) -> bool:
+        """Whether all rows are in memory, or would take at most a sixth of the memory given."""
+        return self.engine is None or len(self) <= self._most_rows
+
+    @property
+    def _most_rows(self) -> int:
+        """How many rows of an engine are read into memory, at most: checks make as much again of them."""
+        assert self.engine is not None
+        return max(1, self.engine.memory // 6 // row_bytes(self.engine.schema))
+
+    def beside(
+        self, sets: Sequence[Sequence[Key]], *, outcomes: bool = True, scores: bool = False, protected: bool = False
+    ) -> list[Dataset | None]:
+        """For each set of keys the rows that an engine counts by them, beside columns that have a role.
+
+        Parameters
+        ----------
+        sets : sequence of sequences of Key
+            Columns of the source, one set for each dataset; all are counted in one statement.
+        outcomes, scores, protected : bool
+            Whether to count by target and prediction, by scores, and by the protected attributes, too.
+
+        Returns
+        -------
+        list of Dataset or None
+            A row per combination, with `counts`; None where there are more combinations than memory allows.
+        """
+        assert self.engine is not None
+        found = count_beside(
+            self.engine,
+            self.roles,
+            sets,
+            outcomes=outcomes,
+            bins=self.score_bins if scores else None,
+            protected=protected,
+        )
+        return [None if part is None else self._counted(part) for part in found]
+
+    def _counted(self, part: RoleCounts) -> Dataset:
+        """Combinations that an engine counted: a dataset of roles, without features."""
+        options, here = self.options(), part.table.columns
+        options["features"] = []
+        options["kinds"] = {
+            name: kind for name, kind in self.kinds.items() if name in here and part.table[name].dtype != nw.Boolean
+        }
+        for role in ("target", "prediction", "weight", "time"):
+            options[role] = options[role] if options[role] in here else None
+        if not set(self.roles.score) <= set(here):
+            options["score"] = None
+        if not set(self.protected) <= set(here):
+            options["protected"], options["privileged"] = None, None
+        if options["target"] is None and options["prediction"] is None:
+            options["positive"] = options["task"] = None
+        options["labels"] = None
+        other = Dataset.__new__(Dataset)
+        other._build(part.table.to_native(), options, known=True)
+        other.counts, other.words, other.proposed = part.counts, self.words, self.proposed
         return other
 
     def by_time(self) -> Dataset:
@@ -331,38 +286,6 @@ class Dataset:
         other = Dataset.__new__(Dataset)
         other._build(self.engine, options, known=True, moments=True)
         return other
-
-    def group_column(self, name: str) -> Any:
-        """A protected attribute as groups: its bands where it has any, its native column otherwise."""
-        column = self.column(name)
-        bands = self.roles.bands.get(name)
-        return column.to_native() if bands is None else bands.cut(numbers(column))
-
-    def feature_frame(self) -> Any:
-        """The features alone, in the kind of frame the user gave: what a model is handed."""
-        return self._table.select(self.roles.features).to_native()
-
-    @cached_property
-    def weights(self) -> np.ndarray[Any, Any] | None:
-        """One weight per row, or None."""
-        if self.roles.weight is None:
-            return None
-        return numbers(self.column(self.roles.weight))
-
-    @property
-    def score_edges(self) -> np.ndarray[Any, Any] | None:
-        """The edges of the bins that an engine counted scores in; None where scores are as they are."""
-        if not self.score_bins or self.engine is None:
-            return None
-        low, high = score_ends(self.engine.profile(), self.roles.score[0])
-        return low + (high - low) * (np.arange(self.score_bins + 1) / self.score_bins)
-
-    @property
-    def score_classes(self) -> tuple[Any, ...]:
-        """The class of each score column, where `score` was given as a mapping."""
-        return self._score_classes
-
-    # derived datasets -------------------------------------------------------------------------------------------
 
     def replace(self, frame: Any) -> Dataset:
         """The same roles over another table, which need not contain every class and every group."""
@@ -447,25 +370,3 @@ class Dataset:
             "name": self.name,
             "labels": self.labels or None,
         }
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A sha256 over column names and values: the same content gives the same text.
-
-        It does not depend on the kind of frame the values are held in, nor on the order of the columns. Where an engine
-        counts the rows, it is one over the counts of the columns that have a role, and not on the order of the rows.
-        """
-        if self.engine is None or self.counts is None:
-            return fingerprint(self._table)
-        types = sorted((name, str(dtype)) for name, dtype in self.engine.schema.items())
-        return sha256(f"{fingerprint(self._table)} {self.counts.tolist()} {types}".encode()).hexdigest()
-
-    @property
-    def band_notes(self) -> tuple[Message, ...]:
-        """Which attributes were put in bands that nobody gave."""
-        return tuple(bands_note(name, self.roles.bands[name]) for name in self.protected if name in self.proposed)
-
-    @cached_property
-    def notes(self) -> tuple[Message, ...]:
-        """What a reader of the results should know: missing values of roles, one class, one group, infinities."""
-        return tuple(notes_on(self))

@@ -15,6 +15,7 @@ from isonomia.metrics.registry import METRIC_NAME, METRIC_NAMES, METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import Rows, RowSums, SetValues, Sums
 from isonomia.metrics.score_bins import area_bound, with_bin_bounds
+from isonomia.metrics.score_levels import ScoreLevels
 from isonomia.metrics.thresholds import ThresholdSets
 from isonomia.metrics.trials import TrialMeasure, TrialSums
 
@@ -29,6 +30,7 @@ __all__ = [
     "RowSets",
     "RowSums",
     "Rows",
+    "ScoreLevels",
     "SetValues",
     "Strategy",
     "Sums",

@@ -34,17 +34,22 @@ class ThresholdSets(RowSets):
 
     @classmethod
     def cut(
-        cls, score: Floats, positive: Bools, thresholds: Floats, groups: Codes, weights: Floats | None = None
+        cls,
+        score: Floats,
+        positive: Bools,
+        thresholds: Floats,
+        groups: Codes,
+        weights: Floats | None = None,
+        counts: NDArray[np.int64] | None = None,
     ) -> ThresholdSets:
-        """Cut the scores at every threshold at once."""
+        """Cut the scores at every threshold at once; `counts` says how many rows each row stands for."""
         size = thresholds.size + 1
         between = np.searchsorted(thresholds, score, side="right").astype(smallest(size))
         truth = positive.astype(np.uint8)
-        counts = tally(
-            [groups, Codes("between", between, tuple(range(size))), Codes("true", truth, (0, 1))], weights=weights
-        )
-        rows = Rows(truth, Surface(task="binary", classes=(0, 1), score=score), weights)
-        return cls(rows=rows, columns=(groups,), counts=counts, thresholds=thresholds)
+        axes = [groups, Codes("between", between, tuple(range(size))), Codes("true", truth, (0, 1))]
+        rows = Rows(truth, Surface(task="binary", classes=(0, 1), score=score), weights, counts)
+        table = tally(axes, weights=weights, counts=counts)
+        return cls(rows=rows, columns=(groups,), counts=table, thresholds=thresholds)
 
     def __len__(self) -> int:
         return self.thresholds.size * self.columns[0].size

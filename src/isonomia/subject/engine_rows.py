@@ -40,6 +40,11 @@ def read_engine(
     }
 
 
+def read_counted(dataset: Dataset, settings: Settings) -> dict[str, Any]:
+    """What `Subject` is assembled from: combinations of values that were counted."""
+    return {**_parts(dataset, None, settings, Progress()), "counts": dataset.counts}
+
+
 def read_rows(
     dataset: Dataset, model: Model | Surface | None, settings: Settings, progress: Progress
 ) -> dict[str, Any]:

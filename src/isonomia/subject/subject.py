@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, encode_features
 from isonomia.data import Backend, Dataset, Task, check_weights
 from isonomia.data.display_names import spelled
+from isonomia.data.engines.engine import Key
 from isonomia.errors import DataError, NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
@@ -21,7 +22,7 @@ from isonomia.models import Model, Surface
 from isonomia.subject.arrays import Outcome
 from isonomia.subject.attributes import attributes_given, read_attributes
 from isonomia.subject.counts import read_counts
-from isonomia.subject.engine_rows import read_engine, read_rows
+from isonomia.subject.engine_rows import read_counted, read_engine, read_rows
 from isonomia.subject.fingerprint import fingerprint_of
 from isonomia.subject.options import AllOptions, CountOptions, Settings, SubjectOptions, split_options
 from isonomia.subject.reading import (
@@ -289,6 +290,16 @@ class Subject:
             )
         whole = self.shared("in_rows", self._repeated)
         return replace(whole, settings=self.settings, progress=self.progress, notes=self.notes)
+
+    def fitting(self) -> Subject:
+        """The same subject in rows where all of them fit into memory, in counts otherwise."""
+        data = self.dataset
+        return self if data is None or data.engine is None or not data.rows_fit else self.in_rows()
+
+    def beside(self, sets: Sequence[Sequence[Key]], *, scores: bool = False) -> list[Subject | None]:
+        """Subjects whose rows an engine counted by these keys, too (see `Dataset.beside`); in one statement."""
+        found = self.data.beside(sets, scores=scores)
+        return [None if data is None else self._assemble(**read_counted(data, self.settings)) for data in found]
 
     def _repeated(self) -> Subject:
         assert self.given_counts is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -31,19 +31,27 @@ class Key:
     Attributes
     ----------
     column : str
-    form : "value", "bands", "bins" or "day"
+    form : "value", "bands", "bins", "day" or "absent"
         Its values as they are; numbers cut at `edges`; numbers in `bins` bins of equal width from ``edges[0]`` to
-        ``edges[1]``; moments by their day.
-    edges, bins
-        Of "bands" and "bins".
+        ``edges[1]``; moments by their day; whether there is no value, or one of the texts in `blanks`.
+    edges, bins, blanks
+        Of "bands", "bins" and "absent".
 
-    A group of bands is shown by its smallest value, a group of bins by its (weighted) mean.
+    A group of bands is shown by its smallest value, a group of bins by its (weighted) mean, absent ones by a truth
+    value.
     """
 
     column: str
-    form: Literal["value", "bands", "bins", "day"] = "value"
+    form: Literal["value", "bands", "bins", "day", "absent"] = "value"
     edges: tuple[float, ...] = ()
     bins: int = 0
+    blanks: tuple[str, ...] = ()
+
+    def type_in(self, schema: Mapping[str, nw.dtypes.DType]) -> nw.dtypes.DType:
+        """The type of what a group is shown by."""
+        if self.form == "absent":
+            return nw.Boolean()
+        return nw.Date() if self.form == "day" else schema[self.column]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +72,15 @@ class Groups:
     n: NDArray[np.int64]
     w: NDArray[np.float64] | None = None
     w2: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranges:
+    """Numbers of a column in bins, from the smallest to the largest: rows, smallest and largest number of each."""
+
+    n: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,17 +129,49 @@ class Engine(ABC):
 
     def profile(self, ends: Sequence[str] = ()) -> Profile:
         """Rows, missing and infinite values of all columns, and the ends of some; read again only if it must be."""
-        if self._profile is None or not set(ends) <= set(self._profile.ends):
-            self._profile = self._profiled([name for name in ends if self.schema[name].is_numeric()])
+        wanted = [name for name in ends if self.schema[name].is_numeric()]
+        if self._profile is None:
+            self._profile = self._profiled(list(self.plain), wanted)
+        elif new := [name for name in wanted if name not in self._profile.ends]:
+            more = self._profiled(new, new).ends
+            self._profile = replace(self._profile, ends={**self._profile.ends, **more})
         return self._profile
 
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The columns whose values can be counted."""
+        return tuple(name for name, dtype in self.schema.items() if not dtype.is_nested() and dtype != nw.Unknown)
+
     @abstractmethod
-    def _profiled(self, asked: Sequence[str]) -> Profile:
-        """A profile with the ends of these columns."""
+    def _profiled(self, names: Sequence[str], ends: Sequence[str]) -> Profile:
+        """A profile of these columns, with the ends of some."""
 
     @abstractmethod
     def grouped(self, keys: Sequence[Key], *, weight: str | None = None, limit: int) -> Groups | None:
         """The groups with equal keys; None where there are more than `limit`."""
+
+    @abstractmethod
+    def grouped_each(
+        self, sets: Sequence[Sequence[Key]], *, shared: Sequence[Key] = (), weight: str | None = None, limit: int
+    ) -> list[Groups | None]:
+        """The groups of several sets of keys, each with the keys `shared` by all; in one statement."""
+
+    @abstractmethod
+    def ranges(
+        self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
+    ) -> dict[str, Ranges]:
+        """For each column the numbers within some pieces, from low to high and in rising order, in `bins` bins each.
+
+        All in one statement. `known` names a column: only rows that have a value there count.
+        """
+
+    @abstractmethod
+    def head(self, columns: Sequence[str], n: int) -> Any:
+        """The first `n` rows as a frame."""
+
+    @abstractmethod
+    def distinct(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many different values each of these columns has; in one statement."""
 
     @abstractmethod
     def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:

@@ -8,8 +8,20 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data.engines.engine import PRIME, ROUNDS, Engine, Groups, Key, Profile, first_key, sample_bound
+from isonomia.data.engines.engine import (
+    PRIME,
+    ROUNDS,
+    Engine,
+    Groups,
+    Key,
+    Profile,
+    Ranges,
+    first_key,
+    sample_bound,
+)
 from isonomia.data.engines.fetching import columns_of, fetched, frames_of, numbered
+from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges
+from isonomia.data.engines.lazy_keys import finite_or_null, into_bins, is_known, key_of, pieced
 from isonomia.data.engines.memory import read_memory
 from isonomia.data.engines.watching import Watch
 from isonomia.data.frames import Backend, default_backend, wrap
@@ -76,29 +88,28 @@ class LazyEngine(Engine):
         self.notes = tuple(notes)
         self._watch = watch
 
-    def _profiled(self, asked: Sequence[str]) -> Profile:
+    def _profiled(self, names: Sequence[str], ends: Sequence[str]) -> Profile:
         wanted: dict[tuple[str, str], nw.Expr] = {("rows", ""): nw.len()}
-        plain = [name for name, dtype in self.schema.items() if not dtype.is_nested() and dtype != nw.Unknown]
-        for name in plain:
+        for name in names:
             column = self._column(name)
             wanted["known", name] = column.count()
             if self.schema[name].is_float():
                 column = nw.when(column.is_finite()).then(column)
                 wanted["finite", name] = column.count()
-            if name in asked:
+            if name in ends:
                 wanted["low", name], wanted["high", name] = column.min(), column.max()
         row = self._answers(wanted)
         rows = int(row["rows", ""])
-        known = {name: int(row["known", name]) for name in plain}
-        finite = {name: int(row.get(("finite", name), known[name])) for name in plain}
-        if odd := [name for name in plain if finite[name] < known[name]]:  # not a number, or infinite
+        known = {name: int(row["known", name]) for name in names}
+        finite = {name: int(row.get(("finite", name), known[name])) for name in names}
+        if odd := [name for name in names if finite[name] < known[name]]:  # not a number, or infinite
             gone = self._answers({("nan", name): nw.when(self._column(name).is_nan()).then(1).count() for name in odd})
             known |= {name: known[name] - int(gone["nan", name]) for name in odd}
-        lows = {name: row["low", name] for name in asked}
+        lows = {name: row["low", name] for name in ends}
         return Profile(
             rows=rows,
-            missing={name: rows - known[name] for name in plain},
-            infinite={name: known[name] - finite[name] for name in plain},
+            missing={name: rows - known[name] for name in names},
+            infinite={name: known[name] - finite[name] for name in names},
             ends={
                 name: None if low is None or low != low else (float(low), float(row["high", name]))
                 for name, low in lows.items()
@@ -112,10 +123,27 @@ class LazyEngine(Engine):
 
     def grouped(self, keys: Sequence[Key], *, weight: str | None = None, limit: int) -> Groups | None:
         """The groups with equal keys; None where there are more than `limit`."""
+        return groups_of(wrap(fetched(self._aggregated(keys, weight).head(limit + 1), self.backend)), keys, limit)
+
+    def grouped_each(
+        self, sets: Sequence[Sequence[Key]], *, shared: Sequence[Key] = (), weight: str | None = None, limit: int
+    ) -> list[Groups | None]:
+        """The groups of several sets of keys; see `Engine.grouped_each`."""
+        types = [[key.type_in(self.schema) for key in own] for own in sets]
+        width = max(len(own) for own in sets)
+        parts = []
+        for index, own in enumerate(sets):
+            frame = self._aggregated([*own, *shared], weight).head(limit + 1)
+            parts.append(_in_common_types(frame, index, types[index], width, len(shared), weighted=weight is not None))
+        return groups_of_each(fetched(nw.concat(parts), "polars"), sets, shared, self.schema, limit, self.backend)
+
+    def _aggregated(self, keys: Sequence[Key], weight: str | None) -> nw.LazyFrame[Any]:
+        """What stands for each group: k0, k1, ... as they are shown, n, w, w2."""
         names = [f"k{index}" for index in range(len(keys))]
-        read, total = [], {"n": nw.len()}
+        read, total, shown = [], {"n": nw.len()}, {}
         for name, key in zip(names, keys, strict=True):
-            read.append(self._key(key).alias(name))
+            dtype = self.schema[key.column]
+            read.append(key_of(key, self._column(key.column), dtype).alias(name))
             if key.form == "bands":
                 total[f"r{name}"] = nw.col(f"v{name}").min()
             elif key.form == "bins":
@@ -124,24 +152,46 @@ class LazyEngine(Engine):
                     total[f"s{name}"] = (nw.col("w") * nw.col(f"v{name}")).sum()
             if key.form in ("bands", "bins"):
                 read.append(self._column(key.column).alias(f"v{name}"))
+                shown[name] = nw.col(f"r{name}")
+            if f"s{name}" in total:
+                mean = nw.col(f"s{name}") / nw.col("w")
+                shown[name] = nw.when(nw.col("w") > 0).then(mean).otherwise(nw.col(f"r{name}"))
         if weight is not None:
             read.append(self._column(weight).cast(nw.Float64).alias("w"))
             total |= {"w": nw.col("w").sum(), "w2": (nw.col("w") * nw.col("w")).sum()}
         frame = self._frame.select(*read)
         for name, key in zip(names, keys, strict=True):
-            frame = _into_bins(frame, name, key) if key.form == "bins" else frame
-        table = wrap(fetched(frame.group_by(*names).agg(**total).head(limit + 1), self.backend))
-        if len(table) > limit:
-            return None
-        for name in (name for name in names if f"s{name}" in total):
-            mean = nw.when(nw.col("w") > 0).then(nw.col(f"s{name}") / nw.col("w")).otherwise(nw.col(f"r{name}"))
-            table = table.with_columns(mean.alias(f"r{name}"))
-        shown = [f"r{name}" if f"r{name}" in total else name for name in names]
-        outer = dict(zip(shown, (key.column for key in keys), strict=True))
-        w, w2 = (np.asarray(table[name].to_numpy(), dtype=float) if name in total else None for name in ("w", "w2"))
-        return Groups(
-            frame=_renamed(table.select(shown), outer), n=np.asarray(table["n"].to_numpy(), dtype=np.int64), w=w, w2=w2
-        )
+            frame = into_bins(frame, name, key) if key.form == "bins" else frame
+        found = frame.group_by(*names).agg(**total)
+        sums = ("n",) if weight is None else ("n", "w", "w2")
+        return found.select(*(shown.get(name, nw.col(name)).alias(name) for name in names), *sums)
+
+    def ranges(
+        self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
+    ) -> dict[str, Ranges]:
+        """Numbers in bins; see `Engine.ranges`."""
+        source = self._frame
+        if known is not None:
+            source = source.filter(is_known(self._column(known), self.schema[known]))
+        parts = []
+        for index, (name, own) in enumerate(pieces.items()):
+            x = nw.col("x")
+            frame = source.select(finite_or_null(self._column(name), self.schema[name]).alias("x"))
+            frame = frame.select(pieced(x, own, bins).alias("b"), "x").filter(~nw.col("b").is_null())
+            counted = frame.group_by("b").agg(n=nw.len(), low=x.min(), high=x.max())
+            parts.append(counted.select(nw.lit(index).alias("set"), "b", "n", "low", "high"))
+        return read_ranges(columns_of(nw.concat(parts)), list(pieces))
+
+    def head(self, columns: Sequence[str], n: int) -> Any:
+        """The first `n` rows as a frame."""
+        frame, outer = self._selected(columns)
+        return _renamed(wrap(fetched(frame.head(n), self.backend)), outer)
+
+    def distinct(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many different values each of these columns has."""
+        row = self._answers({("distinct", name): self._column(name).n_unique() for name in columns})
+        gaps = self.profile().missing
+        return {name: int(row["distinct", name]) - (gaps[name] > 0) for name in columns}
 
     def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:
         """All rows as frames of at most `size` rows (None: as one frame), in the order of the source."""
@@ -178,46 +228,6 @@ class LazyEngine(Engine):
         given = self._frame.collect_schema()[self._inner[name]]
         return column if given == self.schema[name] else column.cast(self.schema[name])
 
-    def _key(self, key: Key) -> nw.Expr:
-        column = self._column(key.column)
-        if key.form == "value":
-            return column
-        if key.form == "day":
-            return column.cast(nw.Date)
-        x = column.cast(nw.Float64)
-        if self.schema[key.column].is_float():
-            x = nw.when(~x.is_nan()).then(x)
-        if key.form == "bands":
-            return _banded(x, key.edges)
-        low, high = key.edges
-        return x if (low, high) == (0.0, 1.0) else (x - low) / (high - low)
-
-
-def _banded(x: nw.Expr, edges: Sequence[float]) -> nw.Expr:
-    """How many edges a number has reached; missing stays missing."""
-    reached = nw.when(x >= edges[0]).then(1).otherwise(0)
-    for edge in edges[1:]:
-        reached = reached + nw.when(x >= edge).then(1).otherwise(0)
-    return nw.when(~x.is_null()).then(reached)
-
-
-def _into_bins(frame: nw.LazyFrame[Any], name: str, key: Key) -> nw.LazyFrame[Any]:
-    """The frame with the bins of a number from 0 to 1 in its place; the last one is closed.
-
-    The edges are i / bins, rounded as division rounds it: multiplication alone would put 0.57 into the bin below it,
-    since 0.57 * 1000 is less than 570. Polars divides by a constant through its reciprocal, which rounds otherwise; so
-    the divisor is a column.
-    """
-    share, index = nw.col(name), nw.col(f"i{name}")
-    bins = index * 0 + key.bins
-    up = nw.when(share >= (index + 1) / bins).then(index + 1).otherwise(index)
-    down = nw.when(share < index / bins).then(index - 1).otherwise(index)
-    last = nw.when(index >= key.bins).then(nw.lit(float(key.bins - 1))).otherwise(index)
-    frame = frame.with_columns((share * key.bins).floor().alias(f"i{name}"))
-    for step in (up, down):
-        frame = frame.with_columns(step.alias(f"i{name}"))
-    return frame.with_columns(last.alias(name)).drop(f"i{name}")
-
 
 def _plain_type(dtype: nw.dtypes.DType) -> nw.dtypes.DType:
     for given, plain in _PLAIN.items():
@@ -233,3 +243,21 @@ def _names(picked: Mapping[str, Any]) -> list[str]:
 def _renamed(table: nw.DataFrame[Any], names: Mapping[str, str]) -> Any:
     """A frame under the names of its source, which may be any texts."""
     return table.rename(dict(names)).to_native()
+
+
+def _in_common_types(
+    frame: nw.LazyFrame[Any], index: int, types: Sequence[nw.dtypes.DType], width: int, shared: int, *, weighted: bool
+) -> nw.LazyFrame[Any]:
+    """Groups of one set as rows that fit those of other sets: own keys as texts t or numbers x, then shared ones."""
+    columns = [nw.lit(index).alias("set")]
+    for place in range(width):
+        text, number = nw.lit(None, nw.String), nw.lit(None, nw.Float64)
+        if place < len(types):
+            own = nw.col(f"k{place}")
+            if types[place].is_float():
+                number = own.cast(nw.Float64)
+            else:
+                text = own.cast(nw.String)
+        columns += [text.alias(f"t{place}"), number.alias(f"x{place}")]
+    columns += [nw.col(f"k{len(types) + place}").alias(f"s{place}") for place in range(shared)]
+    return frame.select(*columns, nw.col("n").cast(nw.Int64), *(("w", "w2") if weighted else ()))

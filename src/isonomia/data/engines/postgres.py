@@ -11,14 +11,19 @@ from urllib.parse import parse_qs, urlsplit
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data.engines.engine import Engine, Groups, Key, Profile, sample_bound
+from isonomia.data.engines.engine import Engine, Groups, Key, Profile, Ranges, sample_bound
+from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges, unpacked
 from isonomia.data.engines.options import Where
 from isonomia.data.engines.postgres_rows import ask, copied, copied_in_parts, explained
 from isonomia.data.engines.postgres_sql import (
     TYPES,
+    distinct_query,
+    each_query,
     grouped_query,
+    packed_query,
     plain,
     profile_query,
+    ranges_query,
     rows_query,
     sample_query,
 )
@@ -93,11 +98,9 @@ class PostgresEngine(Engine):
         self._oids = {name: oids[name] for name in (columns or types)}
         self.schema: Mapping[str, nw.dtypes.DType] = {name: types[name] for name in self._oids}
 
-    def _profiled(self, asked: Sequence[str]) -> Profile:
-        names = [name for name, dtype in self.schema.items() if dtype != nw.Unknown]
-        query, fields = profile_query(
-            self._source, [(name, self._plain(name), self.schema[name]) for name in names], asked
-        )
+    def _profiled(self, names: Sequence[str], ends: Sequence[str]) -> Profile:
+        columns = [(name, self._plain(name), self.schema[name]) for name in names]
+        query, fields = profile_query(self._source, columns, ends)
         row = dict(zip(fields, self._ask(query, rows=True)[0], strict=True))
         rows = int(row["rows", ""])
         known = {name: int(row["known", name]) for name in names}
@@ -114,20 +117,64 @@ class PostgresEngine(Engine):
 
     def grouped(self, keys: Sequence[Key], *, weight: str | None = None, limit: int) -> Groups | None:
         """The groups with equal keys; None where there are more than `limit`."""
-        columns = [self._plain(key.column) for key in keys]
-        query = grouped_query(self._source, keys, columns, None if weight is None else self._plain(weight), limit)
-        shown = {key.column: nw.Date() if key.form == "day" else self.schema[key.column] for key in keys}
-        types = dict(zip((f"k{index}" for index in range(len(keys))), shown.values(), strict=True))
-        types |= {"n": nw.Int64()}
-        if weight is not None:
-            types |= {"w": nw.Float64(), "w2": nw.Float64()}
+        query, types = self._grouped(keys, weight, limit), self._group_types(keys, weight)
+        binned = [index for index, key in enumerate(keys) if key.form == "bins"]
+        if len(binned) != 1 or len(keys) == 1:
+            return groups_of(wrap(self._copied(query, types)), keys, limit)
+        (place,) = binned
+        others = {name: dtype for name, dtype in types.items() if name[0] == "k" and name != f"k{place}"}
+        packed = packed_query(query, len(keys), place, weighted=weight is not None)
+        table = unpacked(
+            wrap(self._copied(packed, {**others, "packed": nw.String()})), place, weighted=weight is not None
+        )
+        return groups_of(table, keys, limit)
+
+    def grouped_each(
+        self, sets: Sequence[Sequence[Key]], *, shared: Sequence[Key] = (), weight: str | None = None, limit: int
+    ) -> list[Groups | None]:
+        """The groups of several sets of keys; see `Engine.grouped_each`."""
+        types = [[key.type_in(self.schema) for key in own] for own in sets]
+        width = max(len(own) for own in sets)
+        queries = [self._grouped([*own, *shared], weight, limit) for own in sets]
+        fields: dict[str, nw.dtypes.DType] = {"set": nw.Int64()}
+        for place in range(width):
+            fields |= {f"t{place}": nw.String(), f"x{place}": nw.Float64()}
+        fields |= {f"s{place}": key.type_in(self.schema) for place, key in enumerate(shared)}
+        fields |= {"n": nw.Int64(), **({} if weight is None else {"w": nw.Float64(), "w2": nw.Float64()})}
+        query = each_query(queries, types, width, len(shared), weighted=weight is not None)
+        return groups_of_each(self._copied(query, fields, "polars"), sets, shared, self.schema, limit, self.backend)
+
+    def ranges(
+        self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
+    ) -> dict[str, Ranges]:
+        """Numbers in bins; see `Engine.ranges`."""
+        columns = [(self._plain(name), own) for name, own in pieces.items()]
+        query = ranges_query(
+            self._source, columns, bins, None if known is None else (self._plain(known), self.schema[known])
+        )
+        types = {"set": nw.Int64(), "b": nw.Float64(), "n": nw.Int64(), "low": nw.Float64(), "high": nw.Float64()}
         table = wrap(self._copied(query, types))
-        if len(table) > limit:
-            return None
-        names = dict(zip(types, shown, strict=False))
-        w, w2 = (np.asarray(table[name].to_numpy(), dtype=float) if name in types else None for name in ("w", "w2"))
-        n = np.asarray(table["n"].to_numpy(), dtype=np.int64)
-        return Groups(frame=table.select(*names).rename(names).to_native(), n=n, w=w, w2=w2)
+        return read_ranges({name: table[name].to_list() for name in types}, list(pieces))
+
+    def head(self, columns: Sequence[str], n: int) -> Any:
+        """The first `n` rows as a frame."""
+        _, types, names = self._rows(columns)
+        query = rows_query(self._source, [self._plain(name) for name in columns], n)
+        return wrap(self._copied(query, types)).rename(names).to_native()
+
+    def distinct(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many different values each of these columns has."""
+        row = self._ask(distinct_query(self._source, [self._plain(name) for name in columns]), rows=True)[0]
+        return {name: int(value) for name, value in zip(columns, row, strict=True)}
+
+    def _grouped(self, keys: Sequence[Key], weight: str | None, limit: int) -> Any:
+        described = [(key, self._plain(key.column), self.schema[key.column]) for key in keys]
+        return grouped_query(self._source, described, None if weight is None else self._plain(weight), limit)
+
+    def _group_types(self, keys: Sequence[Key], weight: str | None) -> dict[str, nw.dtypes.DType]:
+        types = {f"k{index}": key.type_in(self.schema) for index, key in enumerate(keys)}
+        sums = {"n": nw.Int64(), **({} if weight is None else {"w": nw.Float64(), "w2": nw.Float64()})}
+        return {**types, **sums}
 
     def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:
         """All rows as frames of at most `size` rows (None: as one frame), in the order of the source."""
@@ -175,9 +222,9 @@ class PostgresEngine(Engine):
         self.statements += 1
         return ask(self._connection, query, rows=rows)
 
-    def _copied(self, query: Any, types: Mapping[str, nw.dtypes.DType]) -> Any:
+    def _copied(self, query: Any, types: Mapping[str, nw.dtypes.DType], backend: Backend | None = None) -> Any:
         self.statements += 1
-        frame, received = copied(self._connection, query, types, self.backend)
+        frame, received = copied(self._connection, query, types, backend or self.backend)
         self.bytes_received += received
         return frame
 

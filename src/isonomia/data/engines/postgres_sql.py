@@ -19,6 +19,7 @@ TYPES: Mapping[int, Any] = {
     **dict.fromkeys((1114, 1184), nw.Datetime),
 }
 _WITH_ZONE = 1184
+_SPACES = " \t\n\r\f\v"
 
 
 def plain(name: str, oid: int, dtype: nw.dtypes.DType) -> Any:
@@ -60,32 +61,106 @@ def profile_query(
     return sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(parts), source), fields
 
 
-def grouped_query(source: Any, keys: Sequence[Key], columns: Sequence[Any], weight: Any, limit: int) -> Any:
-    """The groups with equal keys and what is summed over each."""
+def grouped_query(source: Any, keys: Sequence[tuple[Key, Any, nw.dtypes.DType]], weight: Any, limit: int) -> Any:
+    """The groups of equal keys and what is summed over each: k0, k1, ... as they are shown, n, w, w2."""
     from psycopg import sql
 
     read: list[Any] = []
     shown: list[Any] = []
-    for index, (key, column) in enumerate(zip(keys, columns, strict=True)):
+    for index, (key, column, dtype) in enumerate(keys):
         group, value, name = (sql.Identifier(f"{letter}{index}") for letter in "gvk")
-        read += [sql.SQL("{} AS {}").format(_key(key, column), group), sql.SQL("{} AS {}").format(column, value)]
+        read += [sql.SQL("{} AS {}").format(_key(key, column, dtype), group), sql.SQL("{} AS {}").format(column, value)]
         shown.append(sql.SQL("{} AS {}").format(_shown(key, group, value, weighted=weight is not None), name))
     shown.append(sql.SQL("count(*) AS n"))
     if weight is not None:
         read.append(sql.SQL("{}::float8 AS w").format(weight))
         shown.append(sql.SQL("sum(w) AS w, sum(w * w) AS w2"))
-    comma = sql.SQL(", ")
-    groups = comma.join(sql.Identifier(f"g{i}") for i in range(len(keys)))
+    groups = _comma().join(sql.Identifier(f"g{i}") for i in range(len(keys)))
     return sql.SQL("SELECT {} FROM (SELECT {} FROM {}) AS r GROUP BY {} LIMIT {}").format(
-        comma.join(shown), comma.join(read), source, groups, sql.Literal(limit + 1)
+        _comma().join(shown), _comma().join(read), source, groups, sql.Literal(limit + 1)
     )
 
 
-def rows_query(source: Any, columns: Sequence[Any]) -> Any:
-    """The columns of all rows."""
+def packed_query(groups: Any, keys: int, place: int, *, weighted: bool) -> Any:
+    """Groups of which one key is a number in bins, a row per combination of the other keys.
+
+    The numbers of a row, n, mean of the bin and sums of weights, are 8 bytes each, written to base 64: a third of what
+    they take as texts beside keys that repeat.
+    """
     from psycopg import sql
 
-    return sql.SQL("SELECT {} FROM {}").format(_named(columns), source)
+    others = _comma().join(sql.Identifier(f"k{index}") for index in range(keys) if index != place)
+    mean = sql.Identifier(f"k{place}")
+    numbers = [sql.SQL("int8send(n)"), sql.SQL("float8send(coalesce({}, 'NaN'))").format(mean)]
+    numbers += [sql.SQL("float8send(w)"), sql.SQL("float8send(w2)")] if weighted else []
+    packed = sql.SQL("translate(encode(string_agg({}, ''), 'base64'), E'\\n', '')").format(
+        sql.SQL(" || ").join(numbers)
+    )
+    return sql.SQL("SELECT {0}, {1} AS packed FROM ({2}) AS p GROUP BY {0}").format(others, packed, groups)
+
+
+def each_query(
+    groups: Sequence[Any], types: Sequence[Sequence[nw.dtypes.DType]], width: int, shared: int, *, weighted: bool
+) -> Any:
+    """Several sets of groups in one answer: own keys as texts t or numbers x, then the shared ones."""
+    from psycopg import sql
+
+    parts = []
+    for index, (query, own) in enumerate(zip(groups, types, strict=True)):
+        fields: list[Any] = [sql.SQL("{} AS set").format(sql.Literal(index))]
+        for place in range(width):
+            text, number = sql.SQL("NULL::text"), sql.SQL("NULL::float8")
+            if place < len(own):
+                key = sql.Identifier(f"k{place}")
+                if own[place].is_float():
+                    number = sql.SQL("{}::float8").format(key)
+                else:
+                    text = sql.SQL("{}::text").format(key)
+            fields += [text, number]
+        fields += [sql.Identifier(f"k{len(own) + place}") for place in range(shared)]
+        fields.append(sql.SQL("n, w, w2" if weighted else "n"))
+        parts.append(sql.SQL("(SELECT {} FROM ({}) AS e{})").format(_comma().join(fields), query, sql.SQL(str(index))))
+    return sql.SQL(" UNION ALL ").join(parts)
+
+
+def ranges_query(
+    source: Any,
+    columns: Sequence[tuple[Any, Sequence[tuple[float, float]]]],
+    bins: int,
+    known: tuple[Any, nw.dtypes.DType] | None,
+) -> Any:
+    """Rows, smallest and largest number of each bin of some pieces of several columns."""
+    from psycopg import sql
+
+    where: Any = sql.SQL("")
+    if known is not None:
+        where = sql.SQL(" WHERE {}").format(_is_known(*known))
+    parts = []
+    for index, (column, pieces) in enumerate(columns):
+        x = sql.SQL("nullif({}::float8, 'NaN')").format(column)
+        parts.append(
+            sql.SQL(
+                "(SELECT {} AS set, b, count(*) AS n, min(x) AS low, max(x) AS high FROM (SELECT x, {} AS b FROM "
+                "(SELECT {} AS x FROM {}{}) AS r) AS s WHERE b IS NOT NULL GROUP BY b)"
+            ).format(sql.Literal(index), _pieced(pieces, bins), x, source, where)
+        )
+    return sql.SQL(" UNION ALL ").join(parts)
+
+
+def distinct_query(source: Any, columns: Sequence[Any]) -> Any:
+    """How many different values each column has."""
+    from psycopg import sql
+
+    counted = (sql.SQL("count(DISTINCT {})").format(column) for column in columns)
+    return sql.SQL("SELECT {} FROM {}").format(_comma().join(counted), source)
+
+
+def rows_query(source: Any, columns: Sequence[Any], first: int | None = None) -> Any:
+    """The columns of all rows, or of the first ones."""
+    from psycopg import sql
+
+    limit = sql.SQL("") if first is None else sql.SQL(" LIMIT {}").format(sql.Literal(first))
+    return sql.SQL("SELECT {} FROM {}{}").format(_named(columns), source, limit)
 
 
 def sample_query(source: Any, columns: Sequence[Any], seed: int, bound: int) -> Any:
@@ -105,6 +180,44 @@ def sample_query(source: Any, columns: Sequence[Any], seed: int, bound: int) -> 
         )
         inner = step.format(names, prime, sql.Literal(factor), sql.Literal(shift), inner)
     return sql.SQL("SELECT * FROM ({}) AS r WHERE ord < {}").format(inner, sql.Literal(bound))
+
+
+def _comma() -> Any:
+    from psycopg import sql
+
+    return sql.SQL(", ")
+
+
+def _pieced(pieces: Sequence[tuple[float, float]], bins: int) -> Any:
+    """The bin of x within some pieces; nothing outside of them."""
+    from psycopg import sql
+
+    cases = []
+    for index, (low, high) in enumerate(pieces):
+        first, last = (_number(end) for end in (low, high))
+        step = sql.SQL("0")
+        if high > low:
+            step = sql.SQL("least(floor((x - {}) / {}), {})").format(
+                first, _number((high - low) / bins), _number(bins - 1.0)
+            )
+        cases.append(
+            sql.SQL("WHEN x >= {} AND x <= {} THEN {} + {}").format(first, last, step, sql.Literal(index * bins))
+        )
+    return sql.SQL("CASE {} END").format(sql.SQL(" ").join(cases))
+
+
+def _number(value: float) -> Any:
+    from psycopg import sql
+
+    return sql.SQL("{}::float8").format(sql.Literal(repr(float(value))))
+
+
+def _is_known(column: Any, dtype: nw.dtypes.DType) -> Any:
+    from psycopg import sql
+
+    if dtype == nw.Float64:
+        return sql.SQL("({0} IS NOT NULL AND {0} <> 'NaN')").format(column)
+    return sql.SQL("({} IS NOT NULL)").format(column)
 
 
 def _named(columns: Sequence[Any]) -> Any:
@@ -128,13 +241,26 @@ def _shown(key: Key, group: Any, value: Any, *, weighted: bool) -> Any:
     return sql.SQL("avg({})").format(value)
 
 
-def _key(key: Key, column: Any) -> Any:
+def _absent(key: Key, column: Any, dtype: nw.dtypes.DType) -> Any:
+    """Whether there is no value; texts that stand for none are those that the caller named."""
+    from psycopg import sql
+
+    known = _is_known(column, dtype)
+    if not key.blanks or dtype != nw.String:
+        return sql.SQL("(NOT {})").format(known)
+    blanks = _comma().join(sql.Literal(blank) for blank in key.blanks)
+    return sql.SQL("(NOT {} OR btrim({}, {}) IN ({}))").format(known, column, sql.Literal(_SPACES), blanks)
+
+
+def _key(key: Key, column: Any, dtype: nw.dtypes.DType) -> Any:
     from psycopg import sql
 
     if key.form == "value":
         return column
     if key.form == "day":
         return sql.SQL("{}::date").format(column)
+    if key.form == "absent":
+        return _absent(key, column, dtype)
     x = sql.SQL("nullif({}::float8, 'NaN')").format(column)
     if key.form == "bands":
         return sql.SQL(" + ").join(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.data.bands import MAX_UNBANDED, QUARTILES, Bands, propose_bands
 from isonomia.data.engines.engine import Engine, Groups, Key, Profile
+from isonomia.data.engines.spread import spread_of
 from isonomia.data.frames import wrap
 from isonomia.data.roles import MAX_LEVELS, Roles, too_many_levels
+from isonomia.data.schema import Kind
 from isonomia.errors import DataError
 from isonomia.typing import Floats
 
@@ -44,6 +47,40 @@ class RoleCounts:
     bins: int = 0
 
 
+def bands_by_counting(engine: Engine, roles: Roles, kinds: Mapping[str, Kind]) -> dict[str, Bands]:
+    """Bands for protected attributes that are numbers, have too many values to be counted one by one, and none given.
+
+    They are those that `propose_bands` has for the rows themselves.
+    """
+    wide = []
+    candidates = [
+        name
+        for name in roles.protected
+        if engine.schema[name].is_numeric()
+        and name not in roles.bands
+        and name not in roles.privileged
+        and kinds.get(name, "numeric") in ("numeric", "integer")
+    ]
+    ends = engine.profile(ends=_with_ends(roles, candidates)).ends
+    for name in candidates:
+        low, high = ends[name] or (0.0, 0.0)
+        if engine.schema[name].is_float() or high - low >= MAX_LEVELS:
+            wide.append(name)
+    found = {}
+    for name, spread in spread_of(engine, wide, QUARTILES, few=MAX_UNBANDED).items() if wide else ():
+        bins = spread.bins
+        counts = np.stack([(bins.n + 1) // 2, bins.n // 2], axis=1).ravel()
+        values = np.stack([bins.low, bins.high], axis=1).ravel()
+        bands = propose_bands(values[counts > 0], counts[counts > 0]) if spread.n else None
+        if bands is not None:
+            found[name] = bands
+    return found
+
+
+def _with_ends(roles: Roles, more: Sequence[str] = ()) -> list[str]:
+    return [*(name for name in (*roles.score, roles.weight) if name is not None), *more]
+
+
 def count_roles(engine: Engine, roles: Roles, *, moments: bool = False) -> RoleCounts:
     """The columns of these roles, counted.
 
@@ -62,7 +99,7 @@ def count_roles(engine: Engine, roles: Roles, *, moments: bool = False) -> RoleC
             "or protected attributes. Or call .collect() on it and give the result."
         )
     _check_types(engine, names)
-    profile = engine.profile(ends=[name for name in (*roles.score, roles.weight) if name is not None])
+    profile = engine.profile(ends=_with_ends(roles))
     if profile.rows == 0:
         raise DataError("The table has no rows; there is nothing to examine.")
     if roles.weight is not None:
@@ -83,6 +120,38 @@ def count_roles(engine: Engine, roles: Roles, *, moments: bool = False) -> RoleC
         if name not in roles.bands and engine.grouped(key, limit=MAX_LEVELS) is None:
             raise too_many_levels(name, None, numeric=engine.schema[name].is_numeric())
     return RoleCounts(table=wrap(engine.sample(names, EXACT_ROWS, 0)), counts=None)
+
+
+def count_beside(
+    engine: Engine,
+    roles: Roles,
+    sets: Sequence[Sequence[Key]],
+    *,
+    outcomes: bool,
+    bins: int | None,
+    protected: bool,
+) -> list[RoleCounts | None]:
+    """The rows counted by each set of keys, beside outcomes, scores and protected attributes where asked for.
+
+    `bins` are those that scores are counted in: 0 for their values, None for the decisions that follow from them.
+    None stands for a set with more combinations than memory allows.
+    """
+    profile = engine.profile(ends=_with_ends(roles))
+    few = profile.rows <= EXACT_ROWS
+    weight = None if few else roles.weight
+    shared = _plain_keys(engine, roles, moments=False) if protected else []
+    if outcomes:
+        names = (roles.target, roles.prediction)
+        shared += [Key(column=name) for name in names if name is not None and not protected]
+        if bins is not None:
+            shared += _score_keys(roles, profile, bins, moments=False)
+        elif roles.prediction is None:
+            shared += [Key(column=name, form="bands", edges=(0.5,)) for name in roles.score]
+    if few and roles.weight is not None:
+        shared.append(Key(column=roles.weight))
+    limit = max(EXACT_ROWS, engine.memory // GROUP_BYTES // len(sets))
+    found = engine.grouped_each(sets, shared=_distinct(shared), weight=weight, limit=limit)
+    return [None if groups is None else _as_table(groups, weight, bins or 0) for groups in found]
 
 
 def _check_types(engine: Engine, names: Sequence[str]) -> None:

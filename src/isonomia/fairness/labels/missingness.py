@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
 import narwhals.stable.v2 as nw
@@ -10,6 +10,7 @@ import numpy as np
 
 from isonomia.counting import Codes, sum_by
 from isonomia.data import Dataset, numbers
+from isonomia.data.engines.engine import Key
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import (
     Column,
@@ -73,9 +74,9 @@ def missingness(
     >>> missingness(data).table["rate"].tolist()
     [0.4, 0.0]
     """
-    subject = Subject.of(data, **given)
+    subject = Subject.of(data, counted=True, **given).fitting()
     data, level = subject.data, subject.settings.level
-    protected = _chosen(data, attributes)
+    names_of = [column.name for column in _chosen(data, attributes)]
     wanted = (
         columns
         if columns is not None
@@ -83,16 +84,14 @@ def missingness(
     )
     out: list[dict[str, Any]] = []
     complete = 0
-    sets = combinations_of([column.name for column in protected], by)
-    ways = list(zip(sets, named_groups(protected, by), strict=True))
-    for name in wanted:
-        absent = absent_values(data.column(name), blanks)
+    sets = combinations_of(names_of, by)
+    for name, part, absent in _absences(data, wanted, blanks):
         if not absent.any():
             complete += 1
             continue
-        for names, column in ways:
+        for names, column in zip(sets, named_groups(_chosen(part, attributes), by), strict=True):
             if name not in names:
-                _compare(name, absent, column, data.weights, level, out)
+                _compare(name, absent, column, part, level, out)
     if not out:
         notes: tuple[Message, ...] = (
             msg("No value is missing in the {n:# column|# columns} examined.", n=len(wanted)),
@@ -155,6 +154,24 @@ def absent_values(column: nw.Series[Any], blanks: Sequence[str] = ()) -> np.ndar
     return absent
 
 
+def _absences(
+    data: Dataset, names: Sequence[str], blanks: Sequence[str]
+) -> Iterator[tuple[str, Dataset, np.ndarray[Any, np.dtype[np.bool_]]]]:
+    """For each column the rows and where it is missing; an engine counts both by the protected attributes."""
+    here = names if data.engine is None else [name for name in names if name in (*data.protected, data.target)]
+    apart = [name for name in names if name not in here]
+    counted: dict[str, Dataset | None] = {}
+    if apart:
+        keys = [[Key(column=name, form="absent", blanks=tuple(blanks))] for name in apart]
+        counted = dict(zip(apart, data.beside(keys, outcomes=False, protected=True), strict=True))
+    for name in names:
+        part = counted.get(name)
+        if part is None:
+            yield name, data, absent_values(data.column(name), blanks)
+        else:
+            yield name, part, part.column(name).to_numpy().astype(bool)
+
+
 def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[Codes, ...]:
     known = dataset_attributes(data)
     if not known:
@@ -168,10 +185,10 @@ def _chosen(data: Dataset, attributes: Sequence[str] | None) -> tuple[Codes, ...
     return tuple(column for column in known if column.name in attributes)
 
 
-def _compare(name: str, absent: Any, column: Codes, weights: Any, level: float, out: list[dict[str, Any]]) -> None:
-    rows = column.counts()
-    w = np.ones(len(column)) if weights is None else weights
-    size, size2, gone = (sum_by(column.codes, x, column.size) for x in (w, w * w, w * absent))
+def _compare(name: str, absent: Any, column: Codes, data: Dataset, level: float, out: list[dict[str, Any]]) -> None:
+    c = np.ones(len(column)) if data.counts is None else data.counts.astype(float)
+    w = np.ones(len(column)) if data.weights is None else data.weights
+    rows, size, size2, gone = (sum_by(column.codes, c * x, column.size) for x in (1.0, w, w * w, w * absent))
     with np.errstate(divide="ignore", invalid="ignore"):
         # effective rows: as many as unweighted data of the same precision would have
         n = np.nan_to_num(size * size / size2)

@@ -24,7 +24,7 @@ FEW_VALUES = 20
 MAX_LEVELS = 50
 #: Number of candidates for an adaptive boundary.
 CANDIDATES = 1000
-#: Rows from which quantiles and candidates are read.
+#: Rows from which trees and candidates are learnt.
 SAMPLE = 200_000
 RARE = "(other values)"
 
@@ -95,14 +95,16 @@ def _learn(
     if name in data.roles.bands:
         return Cut(name, kind, bands=data.roles.bands[name])
     if kind in ("category", "boolean"):
-        return Cut(name, kind, labels=_common(Codes.encode(data.column(name), name=name), minimum))
+        column = Codes.encode(data.column(name), name=name)
+        return Cut(name, kind, labels=common_labels(column, column.counts(), minimum))
     values = as_floats(data, name)
     known = np.isfinite(values)
     if not known.any():
         raise DataError(f"The feature '{name}' holds no finite number at all; leave it out.")
     few = _few_values(values[known], FEW_VALUES if kind == "integer" else min(bins, FEW_VALUES))
     if few is not None and kind != "datetime" and slicing in ("quantile", "tree"):
-        return Cut(name, kind, labels=_common(Codes.encode(data.column(name), name=name), 1))
+        column = Codes.encode(data.column(name), name=name)
+        return Cut(name, kind, labels=common_labels(column, column.counts(), 1))
     if slicing == "adaptive":
         assert loss is not None
         used = known if counted is None else known & counted
@@ -110,7 +112,7 @@ def _learn(
         low, high = float(values[known].min()), float(values[known].max())
         edges = tuple(np.unique([low, *inner, high]).tolist())
         return Cut(name, kind, edges if len(edges) > 1 else (low, float(np.nextafter(low, np.inf))))
-    step = max(1, values.size // SAMPLE) if slicing != "uniform" else 1
+    step = max(1, values.size // SAMPLE) if slicing == "tree" else 1
     target = None if loss is None else loss[::step]
     edges = bin_edges(values[::step], binning=slicing, bins=bins, target=target)
     return Cut(name, kind, edges)
@@ -190,9 +192,8 @@ def _few_values(values: Floats, maximum: int) -> Floats | None:
     return found if found.size <= maximum else None
 
 
-def _common(column: Codes, minimum: int) -> tuple[Any, ...]:
+def common_labels(column: Codes, counts: NDArray[Any], minimum: int) -> tuple[Any, ...]:
     """The labels that get a slice of their own: those with enough rows, up to a maximum."""
-    counts = column.counts()
     order = np.argsort(-counts, kind="stable")[:MAX_LEVELS]
     kept = {int(code) for code in order if counts[code] >= minimum}
     return tuple(label for code, label in enumerate(column.labels) if code in kept and label is not None)

@@ -14,8 +14,6 @@ from isonomia.metrics import Sums
 
 #: Above this share of common rows (intersection over union) two spots are the same people.
 SAME_ROWS = 0.5
-#: Rows on which overlaps of spots are measured.
-SAMPLE = 100_000
 #: Maximum number of spots reported.
 MOST_SPOTS = 50
 
@@ -96,24 +94,28 @@ def rectangles(weak: NDArray[np.bool_], ordered: tuple[bool, bool]) -> list[tupl
     return [(tuple(rows), run) for rows, run in boxes]
 
 
-def fold(spots: Sequence[Spot], columns: Mapping[str, Codes]) -> list[Spot]:
-    """The spots, worst first, those that are mostly the rows of a worse one named there under `also`."""
+def fold(
+    spots: Sequence[Spot],
+    columns: Mapping[str, Codes],
+    overlap: Callable[[Sequence[Spot]], Callable[[int, int], float]],
+) -> list[Spot]:
+    """The spots, worst first, those that are mostly the rows of a worse one named there under `also`.
+
+    ``overlap(spots)(i, j)`` is the share of common rows of two of them (intersection over union).
+    """
     ordered = sorted(spots, key=lambda spot: (-spot.severity_low, -spot.severity))[: 4 * MOST_SPOTS]
-    size = len(next(iter(columns.values()))) if columns else 0
-    rows = np.arange(0, size, max(1, size // SAMPLE))
+    share = overlap(ordered)
     kept: list[Spot] = []
-    masks: list[NDArray[np.bool_]] = []
-    for spot in ordered:
-        mask = spot.mask(columns, rows)
-        for index, other in enumerate(masks):
-            both, either = int((mask & other).sum()), int((mask | other).sum())
-            if either and both / either >= SAME_ROWS:
+    places: list[int] = []
+    for place, spot in enumerate(ordered):
+        for index, other in enumerate(places):
+            if share(other, place) >= SAME_ROWS:
                 kept[index] = replace(kept[index], also=(*kept[index].also, spot.text(columns)))
                 break
         else:
             if len(kept) < MOST_SPOTS:
                 kept.append(spot)
-                masks.append(mask)
+                places.append(place)
     return kept
 
 

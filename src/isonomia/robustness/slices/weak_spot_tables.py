@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Severity, Table, beyond, normal_p
+from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Severity, Table, beyond
 from isonomia.evidence.affected import NO_COUNT
 from isonomia.languages import Message, People, msg
 from isonomia.languages.naming import as_text, together
@@ -155,7 +155,8 @@ def _spot_table(search: Search, backend: Backend) -> Table:
     spots = search.spots
     measured = [search.parts.measure(spot.cells, search.picked_level) for spot in spots]
     total = search.overall.n
-    expected = {} if search.expected is None else {"expected": [_excess(search, spot)[0] for spot in spots]}
+    scored = range(len(spots)) if search.rows.scored else None
+    expected = {} if scored is None else {"expected": [search.excess(index).expected for index in scored]}
     columns: dict[str, Any] = {
         "slice": [spot.text(search.columns) for spot in spots],
         "feature": [" x ".join(spot.slices) for spot in spots],
@@ -379,21 +380,9 @@ def _test(search: Search, spot: Spot) -> tuple[str, str, int] | None:
     return None
 
 
-def _excess(search: Search, spot: Spot) -> tuple[float, float]:
-    """The error rate that the scores of a spot's rows let expect, and the p-value that it is not exceeded."""
-    assert search.expected is not None  # the caller has looked
-    rows = search.parts.rows
-    inside = np.flatnonzero(spot.mask(search.columns, np.arange(len(rows))))
-    w = np.ones(inside.size) if rows.weights is None else rows.weights[inside]
-    expected, wrong = search.expected[inside], rows.surface.label[inside] != rows.truth[inside]  # type: ignore[index]
-    spread = float(np.sqrt((w * w) @ (expected * (1 - expected))))
-    z = float(w @ (wrong - expected)) / spread if spread > 0 else 0.0
-    return float(w @ expected / w.sum()), float(normal_p(z)) / 2 if z > 0 else 1.0
-
-
 def _graded(search: Search, spot: Spot) -> Severity:
     """How serious a spot is: a notice where the scores let expect as many errors."""
-    if search.expected is not None and _excess(search, spot)[1] * search.n_tests >= search.limits.alpha:
+    if search.rows.scored and search.excess(search.spots.index(spot)).p_value * search.n_tests >= search.limits.alpha:
         return "notice"
     return "critical" if spot.severity > search.limits.critical else "warning"
 
@@ -460,8 +449,6 @@ def _people(search: Search, spot: Spot, figure: Estimate, overall: float) -> Est
     """The errors in a slice beyond those of the overall rate."""
     if search.parts.metric.id != "error_rate":
         return Estimate.missing(NO_COUNT, n=figure.n)
-    rows = search.parts.rows
-    if rows.weights is None:
+    if search.parts.rows.weights is None:
         return beyond(figure, overall, figure.n)
-    inside = spot.mask(search.columns, np.arange(len(rows)))
-    return beyond(figure, overall, float(rows.weights[inside].sum()), weighted=True)
+    return beyond(figure, overall, search.rows.weight(spot), weighted=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Unpack
 
@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result, benjamini_hochberg, simultaneous_level
-from isonomia.languages import msg
-from isonomia.metrics import ERROR_RATE, Rows, RowSums, SetValues, Sums, expected_error
+from isonomia.languages import Message, msg
+from isonomia.metrics import Rows, RowSums, SetValues, Sums
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, Number, validated
 from isonomia.robustness._features import check_features
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
+from isonomia.robustness.slices.counted_slices import CountedSlices, RowsInCounts
+from isonomia.robustness.slices.slice_rows import Excess, RowsInMemory, SliceRows
 from isonomia.robustness.slices.slicing import SLICINGS, Cut, Slicing, learn_cuts
 from isonomia.robustness.slices.spot_merging import Spot, explained, fold, rectangles, runs
 from isonomia.robustness.slices.weak_spot_tables import show
@@ -54,8 +56,7 @@ class Slices:
 class Search:
     """What the search found: the slices, their adjusted p-values, the weak ones joined into spots."""
 
-    parts: RowSums
-    columns: Mapping[str, Codes]
+    rows: SliceRows
     overall: Sums
     global_error: float
     singles: tuple[Slices, ...]
@@ -64,7 +65,23 @@ class Search:
     spots: tuple[Spot, ...]
     limits: Limits
     n_tests: int
-    expected: Floats | None = None
+    _excesses: dict[int, Excess] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> RowSums:
+        """The metric."""
+        return self.rows.parts
+
+    @property
+    def columns(self) -> Mapping[str, Codes]:
+        """The slices of every feature."""
+        return self.rows.columns
+
+    def excess(self, index: int) -> Excess:
+        """What scores let expect of a spot."""
+        if index not in self._excesses:
+            self._excesses[index] = self.rows.excess(self.spots[index])
+        return self._excesses[index]
 
     @property
     def picked_level(self) -> float:
@@ -165,23 +182,33 @@ def weak_spots(
     [('x in [40.1, 59.9)', 0.67)]
     """
     limits = Limits(min_samples, severity, critical, alpha, level)
-    subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
-    names = check_features(subject.known, features, subject.known.searchable)
-    parts = RowSums(measure_named(metric, subject.surface), Rows.of(subject))
-    cuts, columns, parts = _slice(subject, names, parts, slicing, bins, limits, seed)
-    search = _search(parts, cuts, columns, limits, pairs, subject.progress)
-    found = show(search, subject.backend, honest=slicing in ("tree", "adaptive"), n_rows=len(subject))
-    return subject.noted(found)
+    subject = Subject.of(data, model, progress=progress, counted=True, **given).fitting().needs_outcomes()
+    measured = measure_named(metric, subject.surface)
+    honest = slicing in ("tree", "adaptive")
+    by_class = subject.task == "multiclass" and "probability" in subject.surface.kinds
+    if honest or by_class or not measured.of_decisions:
+        subject = subject.in_rows()
+    table = subject.known if subject.counts is None else subject.data
+    names = check_features(table, features, table.searchable)
+    notes: tuple[Message, ...] = ()
+    if subject.counts is None:
+        cuts, rows = _slice(subject, names, RowSums(measured, Rows.of(subject)), slicing, bins, limits, seed)
+    else:
+        slices = CountedSlices(subject, names, slicing=slicing, bins=bins, min_samples=min_samples)
+        cuts, rows, notes = slices.cuts, RowsInCounts(slices, measured), slices.notes
+    search = _search(rows, cuts, limits, pairs, subject.progress)
+    found = show(search, subject.backend, honest=honest, n_rows=len(subject))
+    return subject.noted(replace(found, notes=(*found.notes, *notes)))
 
 
 def _slice(
     subject: Subject, names: Sequence[str], parts: RowSums, slicing: Slicing, bins: int, limits: Limits, seed: int
-) -> tuple[tuple[Cut, ...], dict[str, Codes], RowSums]:
-    """The cuts and codes of every feature; for slices chosen by the errors, those of the half that measures."""
+) -> tuple[tuple[Cut, ...], SliceRows]:
+    """The cuts of every feature and the rows; for slices chosen by the errors, those of the half that measures."""
     options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": limits.min_samples}
     if slicing not in ("tree", "adaptive"):
         cuts = learn_cuts(subject.known, names, **options)
-        return cuts, {cut.name: cut.codes(subject.known) for cut in cuts}, parts
+        return cuts, RowsInMemory(parts, {cut.name: cut.codes(subject.known) for cut in cuts})
     chooses = np.random.default_rng(seed).random(len(subject)) < 0.5
     loss, counted = parts.take(chooses).loss()
     if loss.size < 2 or loss.size == len(subject):
@@ -189,14 +216,13 @@ def _slice(
         loss, counted = parts.take(chooses).loss()
     cuts = learn_cuts(subject.known.take(chooses), names, loss=loss, counted=counted, **options)
     rest = subject.known.take(~chooses)
-    return cuts, {cut.name: cut.codes(rest) for cut in cuts}, parts.take(~chooses)
+    return cuts, RowsInMemory(parts.take(~chooses), {cut.name: cut.codes(rest) for cut in cuts})
 
 
-def _search(
-    parts: RowSums, cuts: Sequence[Cut], columns: Mapping[str, Codes], limits: Limits, pairs: bool, progress: Progress
-) -> Search:
+def _search(rows: SliceRows, cuts: Sequence[Cut], limits: Limits, pairs: bool, progress: Progress) -> Search:
+    parts, columns = rows.parts, rows.columns
     ordered = {cut.name: cut.ordered for cut in cuts}
-    counted = {name: parts.over([column]) for name, column in columns.items()}
+    counted = dict(zip(columns, rows.sums([(name,) for name in columns]), strict=True))
     overall = next(iter(counted.values())).total()
     error = float(as_error(parts.metric, parts.value(overall.sums)))
     judge = _Judge(parts, overall, error, limits)
@@ -205,7 +231,8 @@ def _search(
     couples = list(combinations(columns, 2)) if pairs else []
     stage = progress.stage("feature_pairs", msg("Slicing pairs of features"), total=len(couples))
     for one, two in stage.over(couples):
-        crossed.append(judge.pair((one, two), parts.over([columns[one], columns[two]]), counted[one], counted[two]))
+        (cells,) = rows.sums([(one, two)])
+        crossed.append(judge.pair((one, two), cells, counted[one], counted[two]))
     every = [*singles, *crossed]
     sizes = np.cumsum([part.p_value.size for part in every])[:-1]
     pooled = np.concatenate([part.p_value.ravel() for part in every])
@@ -215,26 +242,16 @@ def _search(
     judge.picked_level = simultaneous_level(limits.level, tests)
     found = _spots(judge, singles, crossed, adjusted, ordered)
     return Search(
-        parts=parts,
-        columns=columns,
+        rows=rows,
         overall=overall,
         global_error=error,
         singles=singles,
         pairs=tuple(crossed),
         adjusted=adjusted,
-        spots=tuple(fold(found, columns)),
+        spots=tuple(fold(found, columns, rows.overlap)),
         limits=limits,
         n_tests=tests,
-        expected=_expected(parts),
     )
-
-
-def _expected(parts: RowSums) -> Floats | None:
-    """The chance that each decision is wrong, given its score; None for other metrics and without scores."""
-    rows = parts.rows
-    if parts.metric.id not in (ERROR_RATE.id, "accuracy") or rows.truth is None:
-        return None
-    return expected_error(rows.truth, rows.surface, rows.weights)
 
 
 class _Judge:

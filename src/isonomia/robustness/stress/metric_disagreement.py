@@ -18,6 +18,7 @@ from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAMES, METRICS, Metric, evaluate_all
 from isonomia.parameters import LEVEL, NAMES, SEED, Choice, Integer, validated
 from isonomia.robustness._features import check_features
+from isonomia.robustness.slices.counted_slices import CountedSlices
 from isonomia.robustness.slices.slicing import learn_cuts
 from isonomia.robustness.stress.scenario import PLAN
 from isonomia.robustness.stress.scenarios import Scenarios
@@ -165,7 +166,7 @@ def metric_disagreement(
         everyone = _named_models(model, models)
         ranked, backend = _of_models(data, everyone, metrics, level, seed, given, Progress.of(progress))
     else:
-        subject = Subject.of(data, model, progress=progress, **given)
+        subject = Subject.of(data, model, progress=progress, counted=True, **given).fitting()
         ranked = _of_slices(subject, features, metrics, bins, min_samples, level, seed)
         backend, notes = subject.backend, subject.notes
     if len(ranked.items) < 2:
@@ -254,7 +255,8 @@ def _of_slices(
     level: float,
     seed: int,
 ) -> Ranked:
-    names = check_features(subject.known, features, subject.known.protected or subject.known.searchable)
+    table = subject.known if subject.counts is None else subject.data
+    names = check_features(table, features, table.protected or table.searchable)
     surface = subject.surface
     wanted = [METRICS[name] for name in metrics] if metrics is not None else list(METRICS)
     chosen = [m for m in wanted if m.higher_is_better is not None and surface.task in m.tasks]
@@ -263,14 +265,13 @@ def _of_slices(
         raise NotApplicable(msg("none of the metrics has a direction and applies to these predictions"))
     items: list[str] = []
     parts: list[tuple[Floats, Floats, Floats]] = []
-    cuts = learn_cuts(subject.known, names, slicing="quantile", bins=bins, min_samples=minimum)
-    stage = subject.progress.stage("features", msg("Slicing features"), total=len(cuts))
-    for cut in stage.over(cuts):
-        column: Codes = cut.codes(subject.known).observed()
+    sliced = _sliced(subject, names, bins, minimum)
+    stage = subject.progress.stage("features", msg("Slicing features"), total=len(sliced))
+    for part, column in stage.over(sliced):
         if column.size < 2:
             continue
         by_group = group_metrics(
-            subject.with_attributes([column]),
+            part.with_attributes([column]),
             metrics=[m.id for m in chosen],
             n_boot=200,
             level=level,
@@ -291,6 +292,16 @@ def _of_slices(
     value, low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
     ranked = Ranked("slices", tuple(items), tuple(chosen), value, low, high)
     return _usable(ranked, all_named=metrics is not None)
+
+
+def _sliced(subject: Subject, names: Sequence[str], bins: int, minimum: int) -> list[tuple[Subject, Codes]]:
+    """For each feature the rows and their slices; where an engine counts them, counted by the feature."""
+    if subject.counts is None:
+        cuts = learn_cuts(subject.known, names, slicing="quantile", bins=bins, min_samples=minimum)
+        return [(subject, cut.codes(subject.known).observed()) for cut in cuts]
+    slices = CountedSlices(subject, names, slicing="quantile", bins=bins, min_samples=minimum)
+    parts = slices.with_scores([(cut.name,) for cut in slices.cuts])
+    return [(part, cut.codes(part.known).observed()) for part, cut in zip(parts, slices.cuts, strict=True)]
 
 
 def _usable(ranked: Ranked, *, all_named: bool) -> Ranked:

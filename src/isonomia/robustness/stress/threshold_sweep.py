@@ -9,11 +9,11 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, quantiles
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.events import ProgressLike
 from isonomia.evidence import Gaps, Result, gaps_of_rates, simultaneous_level
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAMES, METRICS, Measured, Metric, ThresholdSets, measure
 from isonomia.models import Surface
 from isonomia.parameters import (
@@ -155,7 +155,7 @@ def threshold_sweep(
     """
     from isonomia.robustness.stress.threshold_sweep_tables import show
 
-    subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
+    subject = Subject.of(data, model, progress=progress, counted=True, **given).fitting().needs_outcomes()
     surface, truth = binary_of(subject, of_class)
     score = surface.ranking
     if score is None:
@@ -163,24 +163,41 @@ def threshold_sweep(
     if truth.all() or not truth.any():
         raise NotApplicable(msg("all labels belong to one class, so no threshold can separate them"))
     chosen = _metrics(metrics)
-    steps = _thresholds(thresholds, score, surface)
-    everyone = Codes("", np.zeros(len(subject), dtype=np.uint8), ("everyone",))
+    steps = _thresholds(thresholds, score, surface, subject.counts)
+    everyone = Codes("", np.zeros(score.size, dtype=np.uint8), ("everyone",))
     between, small = [], []
     stage = subject.progress.stage("thresholds", msg("Moving the threshold"), total=1 + len(subject.attributes))
     stage.at(0)
-    whole = ThresholdSets.cut(score, truth, steps, everyone, subject.weights)
+    whole = ThresholdSets.cut(score, truth, steps, everyone, subject.weights, subject.counts)
     measured = measure(chosen, whole, n_boot=n_boot, seed=seed, level=level)
     overall = {name: _certain(part) for name, part in measured.items()}
     stage.advance()
     for column in stage.over(subject.attributes):
-        found = _between(column, score, truth, steps, subject.weights, min_per_group, n_boot, level, seed)
+        sets = ThresholdSets.cut(score, truth, steps, column, subject.weights, subject.counts)
+        found = _between(sets, min_per_group, n_boot, level, seed)
         if found is None:
             small.append(column.name)
         else:
             between.append(found)
     curves = Curves(steps, surface.single_threshold, chosen, overall, tuple(between), tuple(small), len(subject))
     bounds = _limits(limits, chosen, bool(between))
-    return subject.noted(show(curves, bounds, subject.backend, level))
+    found = show(curves, bounds, subject.backend, level)
+    return subject.noted(replace(found, notes=(*found.notes, *_bin_notes(subject, steps))))
+
+
+def _bin_notes(subject: Subject, steps: Floats) -> tuple[Message, ...]:
+    """How far off a threshold can be that lies within a bin of scores; nothing where all are edges of bins."""
+    edges = None if subject.dataset is None else subject.dataset.score_edges
+    if edges is None or np.isin(steps, edges).all():
+        return ()
+    return (
+        msg(
+            "Scores were counted in {bins:int} bins: a threshold within a bin decides its rows by their mean score, so "
+            "thresholds are exact to {width:num}.",
+            bins=edges.size - 1,
+            width=float(np.diff(edges).max()),
+        ),
+    )
 
 
 def binary_of(subject: Subject, of_class: Any) -> tuple[Surface, NDArray[np.bool_]]:
@@ -229,14 +246,15 @@ def _metrics(metrics: Sequence[str] | None) -> tuple[Metric, ...]:
     return chosen
 
 
-def _thresholds(given: Any, score: Floats, surface: Surface) -> Floats:
+def _thresholds(given: Any, score: Floats, surface: Surface, counts: NDArray[np.int64] | None) -> Floats:
     if isinstance(given, str):
         values = np.unique(score)
         steps = values if values.size <= MOST else values[np.linspace(0, values.size - 1, MOST).astype(np.intp)]
     elif given is None or isinstance(given, int):
         count = STEPS if given is None else given
         whole = surface.probability is not None
-        steps = np.arange(count) / (count - 1) if whole else np.unique(np.quantile(score, np.linspace(0, 1, count)))
+        shares = np.linspace(0, 1, count)
+        steps = np.arange(count) / (count - 1) if whole else np.unique(quantiles(score, shares, counts))
     else:
         steps = np.unique(np.asarray(given, dtype=float))
         if steps.size > MOST:
@@ -244,23 +262,13 @@ def _thresholds(given: Any, score: Floats, surface: Surface) -> Floats:
     return np.unique(np.append(steps, surface.single_threshold))
 
 
-def _between(
-    column: Codes,
-    score: Floats,
-    truth: NDArray[np.bool_],
-    steps: Floats,
-    weights: Floats | None,
-    minimum: int,
-    n_boot: int,
-    level: float,
-    seed: int,
-) -> Between | None:
+def _between(sets: ThresholdSets, minimum: int, n_boot: int, level: float, seed: int) -> Between | None:
     """The rates of every group at every threshold, and the gaps between them."""
-    counts = column.counts()
+    (column,), steps = sets.columns, sets.thresholds
+    counts = sets.counts.n.sum(axis=(1, 2))
     enough = np.flatnonzero(counts >= minimum)
     if enough.size < 2:
         return None
-    sets = ThresholdSets.cut(score, truth, steps, column, weights)
     measured = measure([METRICS[name] for name in COMPARED], sets, n_boot=n_boot, seed=seed, level=level)
 
     def of_groups(part: Floats) -> Floats:

@@ -18,6 +18,7 @@ from isonomia.subject import Subject
     "missingness",
     order=20,
     family="people",
+    counted=True,
     title=msg("Missing values"),
     question=msg("Whose values are missing?"),
     purpose="share of missing values of each column by group",

@@ -16,6 +16,7 @@ declare(
     "bins",
     "n_trials",
     asked_by="scenarios",
+    counted=True,
     order=250,
     title=msg("Disagreement of metrics"),
     question=msg("Do metrics agree on where the model is better?"),

@@ -16,6 +16,7 @@ declare(
     defaults={"thresholds": 21},
     max_boot=200,
     asked_by="scenarios",
+    counted=True,
     order=240,
     title=msg("Threshold sweep"),
     question=msg("What would another threshold cost, and whom?"),

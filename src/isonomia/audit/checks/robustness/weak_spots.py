@@ -44,6 +44,7 @@ declare(
     # of slices by protected attributes; others are warnings at most
     defaults={"min_samples": None, "critical": 1.0},
     order=190,
+    counted=True,
     title=msg("Weak spots"),
     question=msg("Where does the model make more errors than overall?"),
     purpose="slices of features (and pairs of them) where the model errs more",

@@ -1,0 +1,87 @@
+"""From the tables that engines return to groups: types, names, numbers that were packed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from isonomia.data.engines.engine import Groups, Key, Ranges
+from isonomia.data.engines.fetching import from_polars
+from isonomia.data.frames import Backend, wrap
+
+
+def groups_of(table: nw.DataFrame[Any], keys: Sequence[Key], limit: int) -> Groups | None:
+    """Groups from a table with the columns k0, k1, ..., n and perhaps w and w2; None where there are too many."""
+    if len(table) > limit:
+        return None
+    w, w2 = (np.asarray(table[name].to_numpy(), dtype=float) if name in table.columns else None for name in ("w", "w2"))
+    names = {f"k{index}": key.column for index, key in enumerate(keys)}
+    n = np.asarray(table["n"].to_numpy(), dtype=np.int64)
+    return Groups(frame=table.select(*names).rename(names).to_native(), n=n, w=w, w2=w2)
+
+
+def groups_of_each(
+    table: Any,
+    sets: Sequence[Sequence[Key]],
+    shared: Sequence[Key],
+    schema: Mapping[str, nw.dtypes.DType],
+    limit: int,
+    backend: Backend,
+) -> list[Groups | None]:
+    """The groups of each set, from a Polars frame of all: set, t0, x0, ..., s0, ..., n and perhaps w and w2.
+
+    A key of a set is a number in x or a text in t, so that keys of any types fit the same columns.
+    """
+    import polars as pl
+
+    sums = [name for name in ("n", "w", "w2") if name in table.columns]
+    found = []
+    for index, own in enumerate(sets):
+        columns = []
+        for place, key in enumerate(own):
+            dtype = key.type_in(schema)
+            column = pl.col(f"x{place}") if dtype.is_float() else _typed(pl.col(f"t{place}"), dtype)
+            columns.append(column.alias(f"k{place}"))
+        columns += [pl.col(f"s{place}").alias(f"k{len(own) + place}") for place in range(len(shared))]
+        part = table.filter(pl.col("set") == index).select(*columns, *sums)
+        found.append(groups_of(wrap(from_polars(part, backend)), [*own, *shared], limit))
+    return found
+
+
+def unpacked(table: nw.DataFrame[Any], place: int, *, weighted: bool) -> nw.DataFrame[Any]:
+    """Groups whose numbers (n, the mean of bin k`place`, w, w2) came packed: 8 bytes each, most significant first."""
+    kind = np.dtype([("n", ">i8"), (f"k{place}", ">f8"), *((("w", ">f8"), ("w2", ">f8")) if weighted else ())])
+    parts = [np.frombuffer(base64.b64decode(text), dtype=kind) for text in table["packed"].to_list()]
+    rows = np.repeat(np.arange(len(parts)), [part.size for part in parts])
+    numbers = np.concatenate(parts) if parts else np.empty(0, dtype=kind)
+    names = [
+        nw.new_series(name, numbers[name].astype(kind[name].newbyteorder("=")), backend=table.implementation)
+        for name in kind.names or ()
+    ]
+    return table[rows].drop("packed").with_columns(*names)
+
+
+def read_ranges(table: Mapping[str, Sequence[Any]], names: Sequence[str]) -> dict[str, Ranges]:
+    """The answer to `Engine.ranges`, from the number of the column, the bin, n, low and high of each bin."""
+    which, order = np.asarray(table["set"], dtype=np.int64), np.argsort(np.asarray(table["b"], dtype=float))
+    found = {}
+    for index, name in enumerate(names):
+        own = order[which[order] == index]
+        n, low, high = (np.asarray(table[field], dtype=float)[own] for field in ("n", "low", "high"))
+        found[name] = Ranges(n=n.astype(np.int64), low=low, high=high)
+    return found
+
+
+def _typed(text: Any, dtype: nw.dtypes.DType) -> Any:
+    """Values that came as texts, in their own type."""
+    import polars as pl
+
+    if dtype == nw.Boolean:
+        return pl.when(text.is_not_null()).then(text.is_in(["true", "t", "1"]))
+    if dtype == nw.Date:
+        return text.str.to_date("%Y-%m-%d")
+    return text.cast(pl.Int64) if dtype.is_integer() else text

@@ -1,0 +1,84 @@
+"""What lazy frames are grouped by: the expressions of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from isonomia.data.engines.engine import Key
+
+
+def key_of(key: Key, column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    """What a key groups by; of bins the number from 0 to 1 that `into_bins` takes."""
+    if key.form == "value":
+        return column
+    if key.form == "day":
+        return column.cast(nw.Date)
+    if key.form == "absent":
+        return _absent(column, dtype, key.blanks)
+    x = finite_or_null(column, dtype)
+    if key.form == "bands":
+        return _banded(x, key.edges)
+    low, high = key.edges
+    return x if (low, high) == (0.0, 1.0) else (x - low) / (high - low)
+
+
+def finite_or_null(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    """A column of numbers as floats, without what is not a number."""
+    x = column.cast(nw.Float64)
+    return nw.when(~x.is_nan()).then(x) if dtype.is_float() else x
+
+
+def is_known(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    """Whether there is a value."""
+    return ~column.is_null() & ~column.is_nan() if dtype.is_float() else ~column.is_null()
+
+
+def pieced(x: nw.Expr, pieces: Sequence[tuple[float, float]], bins: int) -> nw.Expr:
+    """The number of the bin of a number within some pieces; missing outside of them.
+
+    It rises with the number whatever the rounding, which is all that is asked of it.
+    """
+    found: Any = None
+    for index, (low, high) in reversed(list(enumerate(pieces))):
+        step = ((x - low) / ((high - low) / bins)).floor() if high > low else x * 0
+        inside = nw.when(step >= bins).then(nw.lit(float(bins - 1))).otherwise(step) + float(index * bins)
+        chosen = nw.when((x >= low) & (x <= high)).then(inside)
+        found = chosen if found is None else chosen.otherwise(found)
+    expression: nw.Expr = found
+    return expression
+
+
+def into_bins(frame: nw.LazyFrame[Any], name: str, key: Key) -> nw.LazyFrame[Any]:
+    """The frame with the bins of a number from 0 to 1 in its place; the last one is closed.
+
+    The edges are i / bins, rounded as division rounds it: multiplication alone would put 0.57 into the bin below it,
+    since 0.57 * 1000 is less than 570. Polars divides by a constant through its reciprocal, which rounds otherwise; so
+    the divisor is a column.
+    """
+    share, index = nw.col(name), nw.col(f"i{name}")
+    bins = index * 0 + key.bins
+    up = nw.when(share >= (index + 1) / bins).then(index + 1).otherwise(index)
+    down = nw.when(share < index / bins).then(index - 1).otherwise(index)
+    last = nw.when(index >= key.bins).then(nw.lit(float(key.bins - 1))).otherwise(index)
+    frame = frame.with_columns((share * key.bins).floor().alias(f"i{name}"))
+    for step in (up, down):
+        frame = frame.with_columns(step.alias(f"i{name}"))
+    return frame.with_columns(last.alias(name)).drop(f"i{name}")
+
+
+def _absent(column: nw.Expr, dtype: nw.dtypes.DType, blanks: Sequence[str]) -> nw.Expr:
+    gone = ~is_known(column, dtype)
+    if not blanks or dtype != nw.String:
+        return gone
+    return gone | column.str.strip_chars().is_in(list(blanks)).fill_null(False)
+
+
+def _banded(x: nw.Expr, edges: Sequence[float]) -> nw.Expr:
+    """How many edges a number has reached; missing stays missing."""
+    reached = nw.when(x >= edges[0]).then(1).otherwise(0)
+    for edge in edges[1:]:
+        reached = reached + nw.when(x >= edge).then(1).otherwise(0)
+    return nw.when(~x.is_null()).then(reached)

@@ -1,0 +1,220 @@
+"""A table whose columns have roles: what there is to read. `Dataset` says how one is made, and what is made of it.
+
+The table is in memory. It contains the rows; or, where an engine counts them, one row per combination of the values of
+the columns that have a role, and `counts` says how many rows each of these stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data._fingerprint import fingerprint
+from isonomia.data._notes import bands_note, notes_on
+from isonomia.data.columns import is_searchable, numbers
+from isonomia.data.engines.engine import Engine
+from isonomia.data.engines.role_counts import score_ends
+from isonomia.data.frames import Backend
+from isonomia.data.identifiers import is_identifier
+from isonomia.data.roles import Roles, check_column
+from isonomia.data.schema import Kind, Task
+from isonomia.errors import DataError
+from isonomia.languages import Message, Words
+
+
+class RoleTable:
+    """What a `Dataset` contains.
+
+    Attributes
+    ----------
+    engine : Engine or None
+        Counts the rows; None where they are in memory.
+    counts : array of int or None
+        How many rows of the source each row of the table stands for; None where each is a row of its own.
+    score_bins : int
+        How many bins the scores of an engine were counted in; 0 where they are as they are.
+    roles : Roles
+        What each column is for.
+    kinds, given_kinds : mapping
+        The kind of every column; those that the user gave.
+    task, positive
+        The kind of task, and the favourable value of the target.
+    ignored : tuple of str
+        Columns that the user wants to be no features.
+    left_out : tuple of str
+        Columns that no role names and that cannot be features, since their cells contain lists or the like.
+    proposed : frozenset of str
+        Protected attributes whose bands were proposed, not given.
+    reading_notes : tuple of Message
+        Sentences about how the table was read from a file; `isonomia.read` sets them.
+    name, labels, words
+        What the data, their columns and values are called in a report.
+    """
+
+    engine: Engine | None
+    counts: NDArray[np.int64] | None
+    score_bins: int
+    roles: Roles
+    kinds: dict[str, Kind]
+    given_kinds: Mapping[str, Kind]
+    task: Task | None
+    positive: Any
+    ignored: tuple[str, ...]
+    left_out: tuple[str, ...]
+    proposed: frozenset[str]
+    reading_notes: tuple[Message, ...]
+    name: str | None
+    labels: Mapping[str, Any]
+    words: Words
+    backend: Backend
+    _table: nw.DataFrame[Any]
+    _features_given: bool
+    _score_classes: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return len(self._table) if self.engine is None else self.engine.profile().rows
+
+    @property
+    def height(self) -> int:
+        """How many rows are in memory: all, or one per combination of values where an engine counted them."""
+        return len(self._table)
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self)} rows"]
+        if self.target is not None:
+            positive = f" (positive: {self.positive!r})" if self.task == "binary" else ""
+            parts.append(f"{self.task} target '{self.target}'{positive}")
+        if self.protected:
+            parts.append("protected: " + ", ".join(self.protected))
+        return f"Dataset({', '.join(parts)})"
+
+    @property
+    def frame(self) -> Any:
+        """The table in the kind the user gave; the engine where rows are not in memory."""
+        return self._table.to_native() if self.engine is None else self.engine
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns."""
+        return tuple(self.kinds)
+
+    @property
+    def target(self) -> str | None:
+        """The column of true outcomes."""
+        return self.roles.target
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The protected attributes."""
+        return self.roles.protected
+
+    @property
+    def privileged(self) -> Mapping[str, tuple[Any, ...]]:
+        """The privileged values of protected attributes, where the user named them."""
+        return self.roles.privileged
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What a model sees."""
+        return self.roles.features
+
+    @cached_property
+    def searchable(self) -> tuple[str, ...]:
+        """The features that searches and comparisons of people use.
+
+        Columns with infinite numbers, without any value, and identifiers are left out.
+        """
+        if self.engine is None:
+            return tuple(name for name in self.descriptive if is_searchable(self._table[name]))
+        profile = self.engine.profile()
+        return tuple(
+            name for name in self.descriptive if not profile.infinite[name] and profile.missing[name] < profile.rows
+        )
+
+    @property
+    def descriptive(self) -> tuple[str, ...]:
+        """The features that describe people: all but identifiers."""
+        return tuple(name for name in self.features if name not in self.identifiers)
+
+    @cached_property
+    def identifiers(self) -> tuple[str, ...]:
+        """The features that name a row rather than describe it; none where the user listed the features.
+
+        Rows that stay where they are, are not looked at: those that are read into memory are.
+        """
+        if self._features_given or self.engine is not None:
+            return ()
+        named = {*self.protected, *self.roles.bands}
+        return tuple(name for name in self.features if name not in named and is_identifier(self._table[name], name))
+
+    def column(self, name: str) -> nw.Series[Any]:
+        """One column, wrapped by narwhals."""
+        check_column(self.columns, name, "column")
+        if name not in self._table.columns:
+            raise DataError(
+                f"The column '{name}' is not in memory: rows are counted by {self.source}. Read it with rows()."
+            )
+        return self._table[name]
+
+    @property
+    def source(self) -> str:
+        """What counts the rows: "memory", or the name of an engine."""
+        return "memory" if self.engine is None else self.engine.name
+
+    def group_column(self, name: str) -> Any:
+        """A protected attribute as groups: its bands where it has any, its native column otherwise."""
+        column = self.column(name)
+        bands = self.roles.bands.get(name)
+        return column.to_native() if bands is None else bands.cut(numbers(column))
+
+    def feature_frame(self) -> Any:
+        """The features alone, in the kind of frame the user gave: what a model is handed."""
+        return self._table.select(self.roles.features).to_native()
+
+    @cached_property
+    def weights(self) -> np.ndarray[Any, Any] | None:
+        """One weight per row, or None."""
+        if self.roles.weight is None:
+            return None
+        return numbers(self.column(self.roles.weight))
+
+    @property
+    def score_edges(self) -> np.ndarray[Any, Any] | None:
+        """The edges of the bins that an engine counted scores in; None where scores are as they are."""
+        if not self.score_bins or self.engine is None:
+            return None
+        low, high = score_ends(self.engine.profile(), self.roles.score[0])
+        return low + (high - low) * (np.arange(self.score_bins + 1) / self.score_bins)
+
+    @property
+    def score_classes(self) -> tuple[Any, ...]:
+        """The class of each score column, where `score` was given as a mapping."""
+        return self._score_classes
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A sha256 over column names and values: the same content gives the same text.
+
+        It does not depend on the kind of frame the values are held in, nor on the order of the columns. Where an engine
+        counts the rows, it is one over the counts of the columns that have a role, and not on the order of the rows.
+        """
+        if self.engine is None or self.counts is None:
+            return fingerprint(self._table)
+        types = sorted((name, str(dtype)) for name, dtype in self.engine.schema.items())
+        return sha256(f"{fingerprint(self._table)} {self.counts.tolist()} {types}".encode()).hexdigest()
+
+    @property
+    def band_notes(self) -> tuple[Message, ...]:
+        """Which attributes were put in bands that nobody gave."""
+        return tuple(bands_note(name, self.roles.bands[name]) for name in self.protected if name in self.proposed)
+
+    @cached_property
+    def notes(self) -> tuple[Message, ...]:
+        """What a reader of the results should know: missing values of roles, one class, one group, infinities."""
+        return tuple(notes_on(self))

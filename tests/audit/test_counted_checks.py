@@ -1,0 +1,119 @@
+"""Checks of rows that do not fit into memory: counted by an engine, they find what they find in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.engine_sources import assert_same, load_postgres, nasty_table, plain_table, unweighted_table
+
+import isonomia as iso
+from isonomia.data import Dataset
+from isonomia.fairness import missingness
+from isonomia.robustness import metric_disagreement, threshold_sweep, weak_spots
+
+Found = Callable[[Any], Any]
+#: What is asked of rows that stay where they are, and has to be the answer of rows in memory.
+ASKED: dict[str, Found] = {
+    "weak_spots": weak_spots,
+    "weak_spots of pairs": lambda data: weak_spots(data, pairs=True, min_samples=20),
+    "weak_spots, uniform": lambda data: weak_spots(data, slicing="uniform", bins=7, metric="accuracy"),
+    "threshold_sweep": lambda data: threshold_sweep(data, n_boot=50, thresholds=21),
+    "metric_disagreement": metric_disagreement,
+    "metric_disagreement of features": lambda data: metric_disagreement(data, features=["income", "age", "region"]),
+    "missingness": lambda data: missingness(data, by="all"),
+}
+WITHOUT_SCORES = ("weak_spots", "weak_spots of pairs", "metric_disagreement", "missingness")
+
+
+def spotted_table(n: int = 3000) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """A model that errs where incomes are high (as wealth is) and, in the west, among members."""
+    frame, roles = plain_table(n, seed=5)
+    rng = np.random.default_rng(6)
+    rich = (frame["income"].fill_null(0) > 35).to_numpy()
+    west = ((frame["region"] == "west") & frame["member"]).to_numpy()
+    wrong = (rich & (rng.random(n) < 0.5)) | (west & (rng.random(n) < 0.4))
+    granted = np.where(wrong, 1 - frame["granted"].to_numpy(), frame["granted"].to_numpy())
+    more = {
+        "granted": granted,
+        "wealth": (frame["income"] * 2 + pl.Series(rng.normal(0, 0.5, n))).round(1),
+        "since": np.datetime64("2020-01-01") + rng.integers(0, 900, n),
+        "note": np.array(["a", " ? ", "", "b", None], dtype=object)[rng.integers(0, 5, n)].tolist(),
+        "stars": rng.integers(1, 6, n),
+        "debt": np.exp(4 * rng.normal(size=n)),
+    }
+    return frame.with_columns(*(pl.Series(name, values) for name, values in more.items())), roles
+
+
+TABLES = {"spotted": spotted_table, "unweighted": unweighted_table, "nasty": nasty_table}
+
+
+@pytest.fixture
+def too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of an engine do not fit into memory, however few they are."""
+    monkeypatch.setattr(Dataset, "rows_fit", property(lambda data: data.engine is None))
+    monkeypatch.setattr(Dataset, "_most_rows", property(lambda data: 200))
+
+
+def cases() -> list[tuple[str, str]]:
+    return [(table, asked) for table in TABLES for asked in (WITHOUT_SCORES if table == "nasty" else ASKED)]
+
+
+@pytest.fixture(scope="module")
+def in_memory(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], tuple[Path, dict[str, Any], Any]]:
+    """Answers from rows in memory, made once."""
+    folder, found = tmp_path_factory.mktemp("tables"), {}
+
+    def answer(table: str, asked: str) -> tuple[Path, dict[str, Any], Any]:
+        frame, roles = TABLES[table]()
+        roles = {key: value for key, value in roles.items() if value is not None}
+        file = folder / f"{table}.parquet"
+        if not file.exists():
+            frame.write_parquet(file)
+        if (table, asked) not in found:
+            found[table, asked] = ASKED[asked](iso.read(file, **roles)).to_dict()
+        return file, roles, found[table, asked]
+
+    return answer
+
+
+@pytest.mark.usefixtures("too_large")
+@pytest.mark.parametrize(("table", "asked"), cases())
+@pytest.mark.parametrize("kind", ["duckdb", "polars"])
+def test_rows_in_files_are_counted(kind: str, table: str, asked: str, in_memory: Any) -> None:
+    file, roles, expected = in_memory(table, asked)
+    if kind == "duckdb":
+        data = iso.read(file, engine="duckdb", memory="256MB", **roles)
+    else:
+        data = iso.Dataset(pl.scan_parquet(file), name=table, **roles)
+    assert_same(expected, ASKED[asked](data).to_dict(), tolerance=1e-8)
+
+
+@pytest.mark.postgres
+@pytest.mark.usefixtures("too_large")
+@pytest.mark.parametrize("table", TABLES)
+def test_rows_in_a_database_are_counted(table: str, in_memory: Any, postgres_url: str) -> None:
+    load_postgres(postgres_url, TABLES[table]()[0])
+    for asked in WITHOUT_SCORES if table == "nasty" else ASKED:
+        _, roles, expected = in_memory(table, asked)
+        found = ASKED[asked](iso.read(postgres_url, table="loans", **roles))
+        assert_same(expected, found.to_dict(), where=asked, tolerance=1e-8)
+
+
+def test_weak_spots_are_there_to_be_found(in_memory: Any) -> None:
+    """What the comparisons above compare is not empty: spots of one feature, of a pair, and one seen as another."""
+    _, _, single = in_memory("spotted", "weak_spots")
+    _, _, pairs = in_memory("spotted", "weak_spots of pairs")
+    rows = _rows(single["tables"]["weak_spots"])
+    assert {"income", "wealth"} & {row["feature"] for row in rows}
+    assert any(row["also"] for row in rows)
+    assert any(" x " in row["feature"] for row in _rows(pairs["tables"]["weak_spots"]))
+
+
+def _rows(table: dict[str, Any]) -> list[dict[str, Any]]:
+    columns = {column["name"]: column["values"] for column in table["columns"]}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
