@@ -239,6 +239,15 @@ def test_a_full_temporary_folder_ends_with_a_clear_error() -> None:
     assert "temporary files is full" in str(error)
 
 
+def test_ten_million_values_of_a_protected_column_are_refused() -> None:
+    import duckdb
+
+    connection = duckdb.connect(config={"memory_limit": "400MB", "threads": 1})
+    rows = connection.sql("SELECT 'u' || range AS id, range % 2 AS y FROM range(10000000)")
+    with pytest.raises(DataError, match=r"'id' has more than 1,000 different values. Is it an identifier"):
+        iso.Dataset(LazyEngine(rows, memory="256MB"), target="y", protected=["id"])
+
+
 def test_a_file_beyond_the_memory_is_counted_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame, roles = plain_table(400)
     file, text = tmp_path / "rows.parquet", tmp_path / "rows.csv"
@@ -286,12 +295,94 @@ def test_rows_beyond_the_memory_are_sampled_and_the_report_says_so(tmp_path: Pat
     engine = open_parquet([tmp_path / "rows.parquet"], memory=MEMORY)
     engine.memory = 6 * 200 * 500  # a few hundred rows
     data = iso.Dataset(engine, **roles)
-    report = iso.audit(data, checks=["group_fairness", "weak_spots"], n_boot=50)
-    said = [str(note) for note in report["weak_spots"].notes]
+    report = iso.audit(data, checks=["group_fairness", "weak_spots", "failure_modes"], n_boot=50)
+    said = [str(note) for note in report["failure_modes"].notes]
     assert any("of 2,000 rows were examined" in note for note in said)
-    assert not any("were examined" in str(note) for note in report["group_fairness"].notes)
+    for counted in ("group_fairness", "weak_spots"):
+        assert not any("were examined" in str(note) for note in report[counted].notes)
     sampled = iso.discovery.find_subgroups(data, method="sliceline", k=2)
     assert any("of 2,000 rows were examined" in str(note) for note in sampled.notes)
+
+
+def test_identifiers_are_spotted_where_the_rows_are(kind: str, tmp_path: Path) -> None:
+    n, rng = 3000, np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "name": [f"person {i * 7919 % n}" for i in range(n)],
+            "client_id": rng.permutation(n) * 3,
+            "counter": rng.permutation(n),
+            "rising": np.cumsum(rng.integers(1, 9, n)),
+            "huge": rng.permutation(n) + 2**60,
+            "area": rng.permutation(n) * 2 + rng.integers(0, 2, n),
+            "city": [f"city {i % 40}" for i in range(n)],
+            "pay": rng.normal(size=n),
+            "y": np.arange(n) % 2,
+        }
+    )
+    expected = iso.Dataset(frame, target="y")
+    found = iso.Dataset(opened(kind, frame, tmp_path), target="y")
+    assert expected.identifiers == ("name", "client_id", "counter", "rising", "huge")
+    assert found.identifiers == expected.identifiers
+    assert found.searchable == expected.searchable == ("area", "city", "pay")
+    assert sum("looks like an identifier" in str(note) for note in found.notes) == 5
+
+
+def test_quantiles_found_by_counting_are_those_of_the_rows(kind: str, tmp_path: Path) -> None:
+    from isonomia.data.engines.spread import spread_of
+
+    n, rng = 20_000, np.random.default_rng(1)
+    columns = {
+        "normal": rng.normal(size=n),
+        "heavy": np.exp(8 * rng.normal(size=n)),
+        "cauchy": rng.standard_cauchy(n) * 1e6,
+        "spike": np.where(rng.random(n) < 0.5, 0.0, rng.random(n) * 1e12),
+        "whole": rng.integers(0, 50, n),
+        "apart": rng.integers(0, 9, n) * 1e9 + rng.integers(0, 2, n) * 1e-3,
+        "wide": rng.integers(-(2**62), 2**62, n),
+        "same": np.ones(n),
+    }
+    known = rng.random(n) < 0.9
+    frame = pl.DataFrame(columns).with_columns(
+        pl.when(pl.Series(rng.random(n) < 0.8)).then(pl.col("normal")).alias("normal"),
+        pl.when(pl.Series(known)).then(pl.lit(1)).alias("y"),
+    )
+    shares = np.linspace(0, 1, 11)
+    found = spread_of(opened(kind, frame, tmp_path), list(columns), shares.tolist(), few=20, known="y")
+    for name in columns:
+        values = frame.filter(pl.col("y").is_not_null())[name].drop_nulls().to_numpy().astype(float)
+        np.testing.assert_array_equal(found[name].quantiles, np.quantile(values, shares), err_msg=name)
+        assert found[name].rank_error == 0
+        few = np.unique(values)
+        if few.size <= 20:
+            np.testing.assert_array_equal(found[name].values, few)
+        else:
+            assert found[name].values is None
+
+
+def test_edges_that_are_not_exact_say_how_far_off_they_are(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from isonomia.data.engines import spread
+
+    monkeypatch.setattr(spread, "PASSES", 1)
+    monkeypatch.setattr(spread, "BINS", 64)
+    values = np.random.default_rng(2).normal(size=5000)
+    shares = [0.1, 0.5, 0.9]
+    found = spread.spread_of(opened(kind, pl.DataFrame({"x": values}), tmp_path), ["x"], shares)["x"]
+    assert 0 < found.rank_error < 0.1
+    ranks = np.searchsorted(np.sort(values), found.quantiles) / values.size
+    assert np.abs(ranks - shares).max() <= found.rank_error
+
+
+def test_bands_of_numbers_with_many_values_are_those_of_the_rows(kind: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    n = 4000
+    frame = pl.DataFrame({"pay": rng.gamma(2.0, 900.0, n), "zip": rng.integers(0, 99_999, n), "y": np.arange(n) % 2})
+    expected = iso.Dataset(frame, target="y", protected=["pay", "zip"])
+    found = iso.Dataset(opened(kind, frame, tmp_path), target="y", protected=["pay", "zip"])
+    assert found.roles.bands == expected.roles.bands
+    assert found.proposed == expected.proposed == {"pay", "zip"}
+    assert list(map(str, found.band_notes)) == list(map(str, expected.band_notes))
 
 
 def test_columns_in_memory_do_not_go_with_rows_that_are_not(kind: str, tmp_path: Path) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.data.columns import numbers
+
+if TYPE_CHECKING:
+    from isonomia.data.engines.engine import Engine
 
 #: Fewer rows than this say nothing: values of any column may all be different.
 MIN_ROWS = 50
@@ -47,6 +51,35 @@ def is_identifier(column: nw.Series[Any], name: str) -> bool:
     steps = np.diff(values)
     counted = high - low + 1 == values.size == np.unique(values).size
     return max(-low, high) > _BEYOND_FLOATS or counted or bool((steps > 0).all() or (steps < 0).all())
+
+
+def counted_identifiers(engine: Engine, names: Sequence[str]) -> tuple[str, ...]:
+    """Which of these columns of an engine are identifiers: values are counted there, the first rows are looked at.
+
+    Whole numbers rise or fall from row to row where they do in the first rows; otherwise the rule is `is_identifier`'s.
+    """
+    profile = engine.profile()
+    names = [name for name in names if engine.schema[name] == nw.String or engine.schema[name].is_integer()]
+    if profile.rows < MIN_ROWS or not names:
+        return ()
+    first = nw.from_native(engine.head(names, _HEAD), eager_only=True)
+    names = [name for name in names if _nearly_unique(first[name])]
+    different = engine.distinct(names) if names else {}
+    known = {name: profile.rows - profile.missing[name] for name in names}
+    names = [name for name in names if different[name] >= max(MIN_ROWS, NEARLY_UNIQUE * known[name])]
+    plain = [name for name in names if engine.schema[name] != nw.String and not _named_like_one(name)]
+    ends = engine.profile(ends=plain).ends if plain else {}
+    out = []
+    for name in names:
+        if name in plain:
+            low, high = ends[name] or (0.0, 0.0)
+            steps = np.diff(numbers(first[name].drop_nulls()))
+            counted = high - low + 1 == known[name] == different[name]
+            rising = bool((steps > 0).all() or (steps < 0).all())
+            if not (counted or rising or max(-low, high) > _BEYOND_FLOATS):
+                continue
+        out.append(name)
+    return tuple(out)
 
 
 def _nearly_unique(column: nw.Series[Any]) -> bool:

@@ -21,7 +21,7 @@ from isonomia.data.columns import is_searchable, numbers
 from isonomia.data.engines.engine import Engine
 from isonomia.data.engines.role_counts import score_ends
 from isonomia.data.frames import Backend
-from isonomia.data.identifiers import is_identifier
+from isonomia.data.identifiers import counted_identifiers, is_identifier
 from isonomia.data.roles import Roles, check_column
 from isonomia.data.schema import Kind, Task
 from isonomia.errors import DataError
@@ -144,13 +144,12 @@ class RoleTable:
 
     @cached_property
     def identifiers(self) -> tuple[str, ...]:
-        """The features that name a row rather than describe it; none where the user listed the features.
-
-        Rows that stay where they are, are not looked at: those that are read into memory are.
-        """
-        if self._features_given or self.engine is not None:
+        """The features that name a row rather than describe it; none where the user listed the features."""
+        if self._features_given:
             return ()
         named = {*self.protected, *self.roles.bands}
+        if self.engine is not None:
+            return counted_identifiers(self.engine, [name for name in self.features if name not in named])
         return tuple(name for name in self.features if name not in named and is_identifier(self._table[name], name))
 
     def column(self, name: str) -> nw.Series[Any]:

@@ -125,11 +125,15 @@ class Engine(ABC):
     backend: Backend
     notes: tuple[Message, ...]
 
+    #: Whether a query costs more than what it computes: then the first one asks for what may be asked later.
+    slow_to_start = False
     _profile: Profile | None = None
 
     def profile(self, ends: Sequence[str] = ()) -> Profile:
         """Rows, missing and infinite values of all columns, and the ends of some; read again only if it must be."""
         wanted = [name for name in ends if self.schema[name].is_numeric()]
+        if self._profile is None and self.slow_to_start:
+            wanted = [name for name in self.plain if self.schema[name].is_numeric()]
         if self._profile is None:
             self._profile = self._profiled(list(self.plain), wanted)
         elif new := [name for name in wanted if name not in self._profile.ends]:

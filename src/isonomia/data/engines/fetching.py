@@ -13,6 +13,9 @@ from isonomia.data._duckdb import relation_frame
 from isonomia.data.frames import Backend, wrap
 from isonomia.errors import DataError, SourceError
 
+#: Tasks of Spark that add up groups, at most.
+_TASKS = 64
+
 
 def fetched(frame: nw.LazyFrame[Any], backend: Backend) -> Any:
     """All rows of a lazy frame as a frame of this kind."""
@@ -23,7 +26,7 @@ def fetched(frame: nw.LazyFrame[Any], backend: Backend) -> Any:
         if kind is nw.Implementation.POLARS:
             return native.collect(engine="streaming")
         if kind.is_pyspark():
-            return _from_rows(frame, native.collect(), backend)
+            return _from_rows(frame, _from_spark(native), backend)
         return frame.collect(backend).to_native()
     except Exception as error:
         raise explained(error) from error
@@ -39,7 +42,7 @@ def columns_of(frame: nw.LazyFrame[Any]) -> Mapping[str, list[Any]]:
             columns: dict[str, list[Any]] = native.collect(engine="streaming").to_dict(as_series=False)
             return columns
         if kind.is_pyspark():
-            return _listed(native.columns, native.collect())
+            return _listed(native.columns, _from_spark(native))
         table = frame.collect()
         return {name: table[name].to_list() for name in table.columns}
     except Exception as error:
@@ -100,6 +103,26 @@ def explained(error: Exception) -> DataError:
     if "out of memory" in lowered or "could not allocate" in lowered:
         return SourceError(f"The memory given is not enough ({first}). Allow more: memory='2GB'.")
     return SourceError(f"The rows could not be read: {first}")
+
+
+def _from_spark(frame: Any) -> list[Any]:
+    """The rows of a Spark DataFrame, in one job.
+
+    Adaptive execution makes a job of every stage, and takes its time to plan each; here a query is a scan and a
+    shuffle of groups, which a few tasks add up. The settings of the session are put back.
+    """
+    session = frame.sparkSession
+    tasks = min(int(session.conf.get("spark.sql.shuffle.partitions")), _TASKS)
+    own = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(tasks)}
+    before = {name: session.conf.get(name) for name in own}
+    try:
+        for name, value in own.items():
+            session.conf.set(name, value)
+        rows: list[Any] = frame.collect()
+        return rows
+    finally:
+        for name, value in before.items():
+            session.conf.set(name, value)
 
 
 def _listed(names: Any, rows: list[Any]) -> dict[str, list[Any]]:

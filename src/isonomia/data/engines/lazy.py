@@ -87,6 +87,7 @@ class LazyEngine(Engine):
         self.backend: Backend = "polars" if self.name == "polars" else default_backend()
         self.notes = tuple(notes)
         self._watch = watch
+        self.slow_to_start = self._frame.implementation.is_pyspark()
 
     def _profiled(self, names: Sequence[str], ends: Sequence[str]) -> Profile:
         wanted: dict[tuple[str, str], nw.Expr] = {("rows", ""): nw.len()}
@@ -123,7 +124,7 @@ class LazyEngine(Engine):
 
     def grouped(self, keys: Sequence[Key], *, weight: str | None = None, limit: int) -> Groups | None:
         """The groups with equal keys; None where there are more than `limit`."""
-        return groups_of(wrap(fetched(self._aggregated(keys, weight).head(limit + 1), self.backend)), keys, limit)
+        return groups_of(wrap(fetched(self._aggregated(keys, weight, limit), self.backend)), keys, limit)
 
     def grouped_each(
         self, sets: Sequence[Sequence[Key]], *, shared: Sequence[Key] = (), weight: str | None = None, limit: int
@@ -133,12 +134,12 @@ class LazyEngine(Engine):
         width = max(len(own) for own in sets)
         parts = []
         for index, own in enumerate(sets):
-            frame = self._aggregated([*own, *shared], weight).head(limit + 1)
+            frame = self._aggregated([*own, *shared], weight, limit)
             parts.append(_in_common_types(frame, index, types[index], width, len(shared), weighted=weight is not None))
         return groups_of_each(fetched(nw.concat(parts), "polars"), sets, shared, self.schema, limit, self.backend)
 
-    def _aggregated(self, keys: Sequence[Key], weight: str | None) -> nw.LazyFrame[Any]:
-        """What stands for each group: k0, k1, ... as they are shown, n, w, w2."""
+    def _aggregated(self, keys: Sequence[Key], weight: str | None, limit: int) -> nw.LazyFrame[Any]:
+        """What stands for each group: k0, k1, ... as they are shown, n, w, w2; at most one group above the limit."""
         names = [f"k{index}" for index in range(len(keys))]
         read, total, shown = [], {"n": nw.len()}, {}
         for name, key in zip(names, keys, strict=True):
@@ -162,7 +163,8 @@ class LazyEngine(Engine):
         frame = self._frame.select(*read)
         for name, key in zip(names, keys, strict=True):
             frame = into_bins(frame, name, key) if key.form == "bins" else frame
-        found = frame.group_by(*names).agg(**total)
+        found = frame.group_by(*names).agg(**total).head(limit + 1)
+        found = found.filter(nw.col("n") > 0)  # all of them: Spark collects the first rows of a limit job by job
         sums = ("n",) if weight is None else ("n", "w", "w2")
         return found.select(*(shown.get(name, nw.col(name)).alias(name) for name in names), *sums)
 
