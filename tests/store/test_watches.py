@@ -121,6 +121,7 @@ def test_a_change_is_judged_against_the_baseline_with_holm(store: Store) -> None
     assert rejected == ["M"]
     assert [alert.who_key for alert in alerts] == ["sex=M"]
     assert alerts[0].statistic == pytest.approx(z["M"])
+    assert alerts[0].critical == pytest.approx(stats.norm.isf(alpha_of(2) / 2 / 2))  # the first of Holm's two steps
     assert alerts[0].expected == rows["M"]["value"].tolist()[0]
 
 

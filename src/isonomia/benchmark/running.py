@@ -87,19 +87,23 @@ def run_benchmark(
 def planned(grid: Grid, methods: Iterable[str] | None = None) -> list[dict[str, Any]]:
     """The specs of a grid's cells in the order in which they are run.
 
-    Scenes are shuffled, so that the load of a machine falls on all settings alike, and taken two by two, so that two
-    processes can each keep one; settings on data that this machine does not have are left out.
+    The first dataset of every setting comes before the second one of any, so that a run that is stopped has covered
+    all settings alike. Within a seed scenes are shuffled, so that the load of a machine falls on all settings, and
+    taken two by two, so that two processes can each keep one. Settings on data that this machine does not have are left
+    out.
     """
     scenes: dict[Any, list[dict[str, Any]]] = {}
     names = CONTESTANTS.ids() if methods is None else methods
+    here = {source for source in {setting.source for setting in grid.settings} if available(source)}
     for spec in grid.cells({name: contestant(name).options for name in names}):
-        if available(str(spec["source"])):
+        if spec["source"] in here:
             scenes.setdefault(scene_of(spec), []).append(spec)
     if not scenes:
         raise DataError(f"No setting of the grid '{grid.id}' can be run: its data are not on this machine.")
     order = list(scenes.values())
     shuffle = random.Random(0).shuffle
     shuffle(order)
+    order.sort(key=lambda cells: int(cells[0]["data_seed"]))
     for cells in order:
         shuffle(cells)
     found: list[dict[str, Any]] = []

@@ -140,9 +140,13 @@ def _change(connection: Connection, run: NewRun, watches: Sequence[Watch]) -> No
             if _identity(row) in before:
                 pairs.setdefault(_identity(row), (watch, row, before[_identity(row)]))
     z = np.array([(new.value - old.value) / np.hypot(new.se, old.se) for _, new, old in pairs.values()], dtype=float)
-    alpha = alpha_of(look)
-    adjusted = holm(normal_p(z)) if len(z) else z
-    for (watch, new, old), statistic, p in zip(pairs.values(), z, adjusted, strict=True):
+    if not pairs:
+        return
+    alpha, p_values = alpha_of(look), normal_p(z)
+    adjusted = holm(p_values)
+    # the limit of Holm's step that decides about a figure: those with smaller p-values have been rejected before
+    limits = [normal_quantile(1 - alpha / (len(z) - step)) for step in p_values.argsort().argsort().tolist()]
+    for (watch, new, old), statistic, limit, p in zip(pairs.values(), z, limits, adjusted, strict=True):
         if p <= alpha:
             insert_alert(
                 connection,
@@ -154,7 +158,7 @@ def _change(connection: Connection, run: NewRun, watches: Sequence[Watch]) -> No
                 value=new.value,
                 expected=old.value,
                 statistic=float(statistic),
-                critical=float(normal_quantile(1 - alpha)),
+                critical=limit,
                 message=encode(
                     msg(
                         "{figure} is {value:num4}; the baseline run had {expected:num4}. The change exceeds chance.",

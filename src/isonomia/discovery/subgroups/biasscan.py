@@ -108,9 +108,7 @@ class _Scan:
         """Take the rows of the subgroup found away, and search the rest."""
         inside = self.ascent.open_cells(self.next.chosen)
         self.observed = np.where(inside, 0.0, self.observed)
-        self.ascent.rows = np.where(inside, 0.0, self.ascent.rows)
-        if self.ascent.kinds is None:
-            self.ascent.fixed = np.where(inside[:, None], 0.0, self.ascent.fixed)
+        self.ascent.remove(inside)
         self.next = self._search()
 
     def subgroup(self) -> Subgroup:

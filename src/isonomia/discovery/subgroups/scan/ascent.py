@@ -28,6 +28,16 @@ _MAX_CELLS = 1 << 23
 #: A round must bring more than this.
 _GAIN = 1e-9
 _ROUNDS = 50
+#: Coefficients of a cell may change by this much where fewer functions stand for all of them.
+_SAME = 1e-12
+
+
+class _Sorted(NamedTuple):
+    """The cells in the order of their values of a feature: where each value begins, their coefficients and rows."""
+
+    order: Ints
+    bounds: Ints
+    columns: Floats
 
 
 class Best(NamedTuple):
@@ -76,7 +86,9 @@ class Ascent:
 
     def __post_init__(self) -> None:
         self._offsets = np.concatenate([[0], np.cumsum(self.sizes)]).astype(int)
-        self._sorted: dict[int, tuple[Ints, Ints]] = {}
+        self._sorted: dict[int, _Sorted] = {}
+        if self.kinds is None:
+            self._few, self._back = _fewer(self.fixed)
 
     @property
     def width(self) -> int:
@@ -195,33 +207,41 @@ class Ascent:
         by_kind = counts.reshape(starts, size, kinds)
         return by_kind @ self.fixed + outcomes[:, :, None] * self.family.unit, by_kind.sum(axis=2)
 
-    def _by_value(self, j: int) -> tuple[Ints, Ints]:
-        """The cells in the order of their values of feature j, and where each value begins."""
+    def remove(self, inside: Bools) -> None:
+        """Take the rows of some cells away."""
+        self.rows = np.where(inside, 0.0, self.rows)
+        if self.kinds is None:
+            self._few = np.where(inside[:, None], 0.0, self._few)
+            self._sorted.clear()
+
+    def _by_value(self, j: int) -> _Sorted:
         if j not in self._sorted:
             order = np.argsort(self.codes[j], kind="stable")
-            self._sorted[j] = order, np.searchsorted(self.codes[j][order], np.arange(self.sizes[j] + 1))
+            bounds = np.searchsorted(self.codes[j][order], np.arange(self.sizes[j] + 1))
+            self._sorted[j] = _Sorted(order, bounds, np.column_stack([self._few, self.rows])[order])
         return self._sorted[j]
 
     def _sums(self, inside: Bools, observed: Floats, j: int) -> tuple[Floats, Floats]:
         """Coefficients and rows by value of feature j: shapes (starts, values, functions) and (starts, values)."""
-        (order, bounds), size = self._by_value(j), self.sizes[j]
-        mask = inside[:, order].astype(float)
-        fixed, rows = self.fixed[order], self.rows[order]
-        outcomes = observed[..., order]
-        out = np.zeros((len(inside), size, fixed.shape[1] + 2))
-        wide = np.column_stack([fixed, rows])
-        if size <= _EXACT:
-            for value in range(size):
+        order, bounds, columns = self._by_value(j)
+        mask, outcomes = inside[:, order].astype(float), observed[..., order]
+        out = np.zeros((len(inside), self.sizes[j], columns.shape[1] + 1))
+        if self.sizes[j] <= _EXACT:
+            shared = outcomes.ndim == 1
+            wide = np.column_stack([columns, outcomes]) if shared else columns
+            for value in range(self.sizes[j]):
                 part = slice(int(bounds[value]), int(bounds[value + 1]))
-                out[:, value, :-1] = mask[:, part] @ wide[part]
-                out[:, value, -1] = (mask[:, part] * outcomes[..., part]).sum(axis=1)
+                out[:, value, : wide.shape[1]] = mask[:, part] @ wide[part]
+                if not shared:
+                    out[:, value, -1] = np.einsum("sc,sc->s", mask[:, part], outcomes[:, part])
         else:
             full = np.flatnonzero(bounds[1:] > bounds[:-1])
             for start, row in enumerate(mask):
                 mine: Floats = outcomes if outcomes.ndim == 1 else outcomes[start]
-                columns = np.column_stack([wide, mine]) * row[:, None]
-                out[start, full] = np.add.reduceat(columns, bounds[full], axis=0)
-        return out[:, :, :-2] + out[:, :, -1:] * self.family.unit, out[:, :, -2]
+                out[start, full] = np.add.reduceat(
+                    np.column_stack([columns, mine]) * row[:, None], bounds[full], axis=0
+                )
+        return out[:, :, :-2] @ self._back + out[:, :, -1:] * self.family.unit, out[:, :, -2]
 
     def _best_values(self, sums: Floats, rows: Floats) -> tuple[Floats, Bools]:
         """The best set of values, start by start: its score less the penalty of its values."""
@@ -289,3 +309,18 @@ class Ascent:
         for j in np.flatnonzero(self.limited(chosen[None])[0]).tolist():
             out[j] = tuple(np.flatnonzero(chosen[self._offsets[j] : self._offsets[j + 1]]).tolist())
         return out
+
+
+def _fewer(coefficients: Floats) -> tuple[Floats, Floats]:
+    """Factors (cells, r) and (r, functions) of the coefficients, r as small as `_SAME` allows.
+
+    The coefficients of a cell depend smoothly on what is expected of its rows, so about half as many numbers give the
+    same ones; sums over cells, which take most of the time, are those of the first factor.
+    """
+    left, sizes, right = np.linalg.svd(coefficients, full_matrices=False)
+    # no number of a product without the last terms is off by more than the sum of the sizes left out
+    rest = np.cumsum(sizes[::-1])[::-1]
+    rank = int(np.searchsorted(-rest, -_SAME))
+    if rank >= coefficients.shape[1] - 2:
+        return coefficients, np.eye(coefficients.shape[1])
+    return left[:, :rank] * sizes[:rank], right[:rank]
