@@ -11,7 +11,8 @@ from scipy import stats
 
 from isonomia.counting import Codes
 from isonomia.discovery import find_subgroups
-from isonomia.discovery.subgroups._testing import beyond_parent, binomial_tail, upper_tail
+from isonomia.discovery.subgroups._testing import beyond_parent, tail_of_chances, upper_tail
+from isonomia.discovery.subgroups.held_out import _joined
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.discovery.subgroups.nested import without_idle_conditions
 from isonomia.discovery.subgroups.problem import Problem
@@ -64,7 +65,7 @@ def test_a_condition_that_adds_nothing_is_dropped(rng: np.random.Generator) -> N
 
 
 def test_tails_are_those_of_scipy(rng: np.random.Generator) -> None:
-    assert binomial_tail(7, 20, 0.2) == pytest.approx(stats.binom.sf(6, 20, 0.2))
+    assert tail_of_chances(7, np.full(20, 0.2)) == pytest.approx(stats.binom.sf(6, 20, 0.2))
     inside, errors = rng.random(300) < 0.3, rng.random(300) < 0.3
     examined = quantity(of_errors(errors, x=Codes.encode(inside, name="x")), "error")
     table = [[int((errors & inside).sum()), int((~errors & inside).sum())]]
@@ -75,12 +76,41 @@ def test_tails_are_those_of_scipy(rng: np.random.Generator) -> None:
     assert beyond_parent(examined, inside, everyone, None) == pytest.approx(fisher)
 
 
-def test_the_binomial_tail_bounds_unequal_chances(rng: np.random.Generator) -> None:
-    """Hoeffding's theorem, by simulation."""
-    chances = rng.beta(0.5, 2, 60)
-    hits = (rng.random((40_000, 60)) < chances).sum(axis=1)
-    for count in range(int(chances.sum()) + 2, int(chances.sum()) + 12):
-        assert (hits >= count).mean() <= binomial_tail(count, 60, float(chances.mean())) + 0.003
+@pytest.mark.parametrize(("size", "low", "high"), [(3, 0.0, 1.0), (10, 0.0, 0.4), (60, 0.3, 0.9), (400, 0.0, 0.3)])
+def test_the_tail_of_unequal_chances_is_that_of_their_convolution(size: int, low: float, high: float) -> None:
+    chances = np.random.default_rng(size).uniform(low, high, size)
+    exact = np.array([1.0])
+    for chance in chances:
+        exact = np.convolve(exact, [1 - chance, chance])
+    tails = exact[::-1].cumsum()[::-1]
+    for count in range(1, size + 1):
+        if tails[count] > 1e-13:
+            assert tail_of_chances(count, chances) == pytest.approx(tails[count], rel=0.01)
+    sure = np.concatenate([chances, [1.0, 1.0, 0.0]])
+    assert tail_of_chances(2, sure) == 1.0
+    assert tail_of_chances(size + 3, sure) == 0.0
+    assert tail_of_chances(3, sure) == tail_of_chances(1, chances)
+
+
+def test_p_values_of_both_parts_joined_keep_the_level(rng: np.random.Generator) -> None:
+    """Uniform p-values, as they are where nothing is there."""
+    first, second = rng.random((2, 20_000))
+    joined = np.array([_joined(float(np.log(one)), float(two)) for one, two in zip(first, second, strict=True)])
+    for level in (0.05, 0.01, 0.002):
+        assert (joined < level).mean() <= level * 1.2
+    assert _joined(np.log(1e-6), 0.04) < 1e-5  # what the rows searched show beyond doubt needs little more
+    assert _joined(3.0, 0.001) == pytest.approx(0.002)  # what they put to chance needs the other rows
+
+
+def test_pure_chance_gives_no_finding() -> None:
+    """Runs with any finding, of data without any subgroup."""
+    wrong = 0
+    for seed in range(40):
+        rng = np.random.default_rng([31, seed])
+        columns = {"x": rng.random(1500), "z": rng.random(1500), "g": rng.choice(list("ABC"), 1500)}
+        found = find_subgroups(columns, errors=rng.random(1500) < 0.2, holdout=0.4, max_overlap=0.6, alpha=0.99)
+        wrong += any(finding.sure for finding in found.findings)
+    assert wrong <= 6  # 2 are allowed for; more than 6 have a chance of 1%
 
 
 def test_a_condition_that_adds_nothing_is_kept_at_the_level_of_its_test(rng: np.random.Generator) -> None:

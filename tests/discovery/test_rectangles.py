@@ -31,7 +31,8 @@ def test_the_best_rectangle_is_that_of_a_loop(weighted: bool) -> None:
         inside = (column.codes >= first) & (column.codes <= last) & (other.codes == code)
         size = inside.sum() if weights is None else weights[inside].sum()
         if size >= 10:
-            scores[tuple(range(first, last + 1)), (code,)] = departure[inside].sum() / np.sqrt(variance[inside].sum())
+            z = departure[inside].sum() / np.sqrt(variance[inside].sum())
+            scores[tuple(range(first, last + 1)), (code,)] = z * abs(z) / 2 + np.log(size)  # small ones are many
     assert (found["x"], found["kind"]) == max(scores, key=lambda key: scores[key])
 
 

@@ -50,7 +50,8 @@ class TableEnds:
     """Functions of a confusion table: their value in a table with a few rows added to every cell, and its error.
 
     The ends are centre +- q error, widened to contain the value and cut at the range of the metric; q is the normal
-    quantile, for three classes and more Student's with two degrees of freedom for each row of the smallest class.
+    quantile, with weights Student's with the degrees of freedom of the error, for three classes and more Student's with
+    two degrees of freedom for each row of the smallest class.
     """
 
     value: Floats
@@ -87,7 +88,7 @@ def of_counts(metric: Metric, table: Tables, level: float) -> Measured:
 
     A function f of the cells has the delta method's interval: with p the shares of the cells after four rows were
     spread evenly over them, n the (effective) rows with those four, and g the gradient of f at p,
-    f(p) +- z sqrt(sum p (g - sum p g)^2 / n). The added rows keep the error from vanishing where
+    f(p) +- t sqrt(sum p (g - sum p g)^2 / n). The added rows keep the error from vanishing where
     cells are empty: without them intervals of rare outcomes have little or no width, and so have those of a bootstrap.
     Cells of classes that occur neither in labels nor in predictions stay empty. With three classes or more there is no
     interval where a class that occurs in any set has fewer than five (effective) rows.
@@ -102,8 +103,8 @@ def of_counts(metric: Metric, table: Tables, level: float) -> Measured:
     value = metric.from_counts(counts)
     total = counts.sum(axis=(-2, -1))
     size = np.nan_to_num(quotient(total**2, squares.sum(axis=(-2, -1)))) if table.weighted else total
-    centre, error = _smoothed(metric, counts, squares, total, size)
-    df, few = np.full(value.shape, np.inf), np.zeros(value.shape, dtype=bool)
+    centre, error, df = _smoothed(metric, table, total, size)
+    few = np.zeros(value.shape, dtype=bool)
     if counts.shape[-1] > 2:
         classes = np.nan_to_num(quotient(counts.sum(axis=-1) ** 2, squares.sum(axis=-1)))
         smallest = classes[..., (classes > 0).any(axis=0)].min(axis=-1, initial=np.inf)
@@ -125,9 +126,16 @@ def of_counts(metric: Metric, table: Tables, level: float) -> Measured:
     )
 
 
-def _smoothed(metric: Metric, counts: Floats, squares: Floats, total: Floats, size: Floats) -> tuple[Floats, Floats]:
-    """The metric of the tables with added rows, and its standard error."""
+def _smoothed(metric: Metric, table: Tables, total: Floats, size: Floats) -> tuple[Floats, Floats, Floats]:
+    """The metric of the tables with added rows, its standard error, and the degrees of freedom of that.
+
+    Without weights the error is sure enough with the rows added. With them the squared error V is a sum over cells,
+    each as unsure as the sum of squared weights of its rows, of which a few may make up most: its degrees of freedom
+    are 2 V^2 over the variance of V (F. E. Satterthwaite 1946). Fourth powers of weights are taken to be spread as
+    those of lognormal weights: squares of the weights of n rows that count as m are as sure as m (m / n)^3 rows.
+    """
     assert metric.from_counts is not None  # the registry makes sure
+    counts, squares, rows = table.counts, table.squares, table.rows
     true, predicted = counts.sum(axis=-1) > 0, counts.sum(axis=-2) > 0
     if metric.caution is None:
         true = predicted = true | predicted
@@ -140,7 +148,14 @@ def _smoothed(metric: Metric, counts: Floats, squares: Floats, total: Floats, si
         gradient = np.where(used, np.nan_to_num(_gradient(metric, share, centre)), 0.0)
         around = gradient - (gradient * share).sum(axis=(-2, -1), keepdims=True)
         spread = kept**2 * squares / whole**2 + (1 - kept) ** 2 * even / ADDED_ROWS
-        return centre, np.sqrt((around**2 * spread).sum(axis=(-2, -1)))
+        parts = around**2 * spread
+        variance = parts.sum(axis=(-2, -1))
+        if not table.weighted:
+            return centre, np.sqrt(variance), np.full(variance.shape, np.inf)
+        alike = or_zero(quotient(counts**2, squares))
+        sure = or_zero(alike * (alike / rows) ** 3) + ADDED_ROWS * even
+        df = 2 * variance**2 / or_zero(parts**2 / sure).sum(axis=(-2, -1))
+        return centre, np.sqrt(variance), np.where(np.isfinite(df), df, np.inf)
 
 
 def _gradient(metric: Metric, share: Floats, centre: Floats) -> Floats:

@@ -119,12 +119,12 @@ def find_subgroups(
         much again). Where more would be needed it stops, flagged as partial.
     holdout : float, optional
         Share of the rows that is kept out of the search; what was found is measured on it. The p-values then need
-        adjusting for the subgroups reported alone (Holm). Where subgroups are conjunctions with a higher (or lower)
-        average, those that the rows searched put least to chance get more of the level, and bins of numeric features
-        are half as wide: the search runs on bins and on twice as wide ones, all rectangles of the narrow bins of two
-        features are looked at, and neighbouring bins are joined to the range that departs most. Conditions that add
-        nothing are dropped, and what is adjusted is the largest of the p-values against all other rows and against the
-        rest of each subgroup with one condition less.
+        adjusting for the subgroups measured alone (Holm). Where subgroups are conjunctions with a higher (or lower)
+        average this is done twice, with other rows kept out; those that the rows searched put least to chance get more
+        of the level, and bins of numeric features are half as wide: the search runs on bins and on twice as wide ones,
+        all rectangles of the narrow bins of two features are looked at, and neighbouring bins are joined to the range
+        that departs most. Conditions that add nothing are dropped, and what is adjusted is the largest of the p-values
+        against all other rows and against the rest of each subgroup with one condition less.
     max_overlap : float, optional
         Leave out subgroups that share more than this much of their rows (intersection over union) with a better one.
     store : Store or address, optional
@@ -223,14 +223,13 @@ def find_subgroups(
     widened = problem if max_overlap is None else replace(problem, k=problem.k * _SPARE)
     with clock.progress.stage(chosen.id, msg("Searching for subgroups"), total=1) as stage:
         if holdout is None:
-            measured, search = problem, chosen.run(widened)
-            search, masks = present.without_repeats(search, measured, max_overlap, problem.k)
+            search, masks = present.without_repeats(chosen.run(widened), problem, max_overlap, problem.k)
         else:
-            measured, search = with_holdout(chosen, widened, holdout, max_overlap, problem.k)
-            masks = [item.mask(measured.by_name) for item in search.subgroups]
+            search = with_holdout(chosen, widened, holdout, max_overlap, problem.k)
+            masks = [item.mask(problem.by_name) for item in search.subgroups]
         stage.at(1)
     search = replace(search, notes=(*notes, *search.notes))
-    result = subject.noted(_assemble(chosen, problem, measured, search, masks, clock))
+    result = subject.noted(_assemble(chosen, problem, search, masks, clock))
     if asked is not None:
         asked.keep(result, kept.record_of(result))
     return result
@@ -244,13 +243,12 @@ def _finest(bins: Bins, *, ranges: bool) -> Bins:
 def _assemble(
     method: Method,
     problem: Problem,
-    measured: Problem,
     search: Search,
     masks: list[NDArray[np.bool_]],
     clock: Clock,
 ) -> SubgroupResult:
     backend = problem.data.backend if problem.data is not None else "polars"
-    table = present.subgroup_table(measured, search, masks, backend)
+    table = present.subgroup_table(problem, search, masks, backend)
     notes: list[Message] = list(search.notes)
     if not search.complete and clock.over:
         notes.append(msg("The time limit ended the search early: subgroups not reached may be worse than those shown."))
@@ -269,7 +267,7 @@ def _assemble(
         title=msg("Subgroups treated differently ({method})", method=method.id),
         tables={"subgroups": table, **search.tables},
         values=search.values,
-        findings=present.findings_of(method.id, search, table, measured.by_name),
+        findings=present.findings_of(method.id, search, table, problem.by_name),
         pictures=(*present.pictures_of(table), *search.pictures),
         notes=tuple(notes),
         method=method.id,

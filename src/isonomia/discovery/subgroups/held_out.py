@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups import present
@@ -14,43 +15,93 @@ from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.nested import added_by_conditions, without_idle_conditions
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.ranges import best_ranges, in_bins_of, rectangles_like, wider_bins
+from isonomia.discovery.subgroups.rectangles import log_choices
 from isonomia.errors import SpecError
 from isonomia.evidence import holm
-from isonomia.languages import msg
-from isonomia.typing import Floats
+from isonomia.languages import Message, msg
 
-#: This share of the level on the rows held out is divided equally among what was found.
-_EQUALLY = 0.2
+#: Below this a p-value is significant.
+_LEVEL = 0.05
+#: Without a limit of overlap only subgroups of exactly the same people are repeats.
+_SAME = 1 - 1e-12
 
 
-def with_holdout(
-    method: Method, problem: Problem, holdout: float, max_overlap: float | None, k: int
-) -> tuple[Problem, Search]:
+def with_holdout(method: Method, problem: Problem, holdout: float, max_overlap: float | None, k: int) -> Search:
     """Search one part of the rows, measure what was found on the other.
 
     What is measured is chosen on the part searched: without conditions that add nothing there, and without repeats.
+    Conjunctions are searched for twice, with other rows held out, since what one part hides by chance the other may
+    show: their p-values count double, and of two subgroups of much the same people one is listed.
     """
     if method.measure is None:
         raise SpecError(f"The method '{method.id}' cannot measure what it found on other rows; leave `holdout` out.")
-    order = np.random.default_rng(problem.seed).permutation(problem.n)
     cut = problem.n - round(problem.n * holdout)
     if cut < 1 or cut == problem.n:
         raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
-    searched, other = problem.take(np.sort(order[:cut])), problem.take(np.sort(order[cut:]))
+    order = np.random.default_rng(problem.seed).permutation(problem.n)
+    kept_out = (order[cut:], order[: problem.n - cut]) if method.nested else (order[cut:],)
+    ways = [_one_way(method, problem, rows, max_overlap, k, len(kept_out)) for rows in kept_out]
+    search, found = ways[0]
+    if method.nested:
+        found = sorted((one for _, part in ways for one in part), key=lambda one: (not _sure(one[0]), one[1]))
+    search = replace(
+        search,
+        subgroups=tuple(subgroup for subgroup, _ in found),
+        tested=sum(part.tested for part, _ in ways),
+        nodes=sum(part.nodes for part, _ in ways),
+        complete=all(part.complete for part, _ in ways),
+        notes=(*search.notes, _note(cut, problem.n - cut, twice=method.nested)),
+    )
+    return present.without_repeats(search, problem, _SAME if max_overlap is None else max_overlap, k)[0]
+
+
+def _one_way(
+    method: Method, problem: Problem, held_out: NDArray[np.intp], max_overlap: float | None, k: int, ways: int
+) -> tuple[Search, list[tuple[Subgroup, float]]]:
+    """One search with some rows held out; the subgroups measured on these, each with its place on the rows searched."""
+    assert method.measure is not None  # `with_holdout` refuses such methods
+    measured = np.zeros(problem.n, dtype=bool)
+    measured[held_out] = True
+    searched, other = problem.take(np.flatnonzero(~measured)), problem.take(np.flatnonzero(measured))
     search = _in_ranges(method, searched) if method.nested else method.run(searched)
     search, _ = present.without_repeats(search, searched, max_overlap, k)
-    again = [method.measure(other, subgroup) for subgroup in search.subgroups]
-    weights = _weights(searched, search.subgroups) if method.nested else None
-    adjusted = holm([_largest_p(method, other, item) for item in again], weights)
-    subgroups = tuple(
-        replace(item, p_adjusted=None if np.isnan(p) else float(p)) for item, p in zip(again, adjusted, strict=True)
+    again = [replace(method.measure(other, item), measured=measured) for item in search.subgroups]
+    if method.nested:
+        places = [_chance(searched, item) for item in search.subgroups]
+        p_values = [_joint_p(searched, other, *pair) for pair in zip(search.subgroups, again, strict=True)]
+    else:
+        places = [float(place) for place in range(len(again))]
+        p_values = [np.nan if item.p_value is None else item.p_value for item in again]
+    p_values = [min(1.0, ways * p) for p in p_values]
+    out = [
+        (replace(item, p_value=_known(p), p_adjusted=_known(adjusted)), place)
+        for item, place, p, adjusted in zip(again, places, p_values, holm(p_values), strict=True)
+    ]
+    return search, out
+
+
+def _known(p: float) -> float | None:
+    return None if np.isnan(p) else float(p)
+
+
+def _sure(subgroup: Subgroup) -> bool:
+    return subgroup.p_adjusted is not None and subgroup.p_adjusted < _LEVEL
+
+
+def _note(found: int, measured: int, *, twice: bool) -> Message:
+    if not twice:
+        return msg(
+            "Found on {found:int} rows, measured on the other {measured:int}; p-values are adjusted for those listed.",
+            found=found,
+            measured=measured,
+        )
+    return msg(
+        "Found on {found:int} rows and measured on the other {measured:int}, twice with different rows. P-values join "
+        "that of the rows searched, times how many subgroups there were to find, and that of the other rows; they are "
+        "adjusted for both searches and for those listed.",
+        found=found,
+        measured=measured,
     )
-    note = msg(
-        "Found on {found:int} rows, measured on the other {measured:int}; p-values are adjusted for those listed.",
-        found=cut,
-        measured=problem.n - cut,
-    )
-    return other, replace(search, subgroups=subgroups, notes=(*search.notes, note))
 
 
 def _in_ranges(method: Method, problem: Problem) -> Search:
@@ -58,7 +109,7 @@ def _in_ranges(method: Method, problem: Problem) -> Search:
 
     The most striking subgroup comes first.
     """
-    assert method.measure is not None  # `_with_holdout` refuses such methods
+    assert method.measure is not None  # `with_holdout` refuses such methods
     wide = wider_bins(problem)
     wider = wider_bins(wide)
     search: Search = method.run(wide)
@@ -80,22 +131,16 @@ def _in_ranges(method: Method, problem: Problem) -> Search:
 
 
 def _chance(problem: Problem, item: Subgroup) -> float:
-    """The log of the p-value times how many subgroups have as many conditions: more of them differ more by chance."""
-    conditions, possible = len(item.conditions), sum(column.size for column in problem.features)
+    """The log of the p-value times how many effectively different subgroups of its kind there were to find."""
     p = 1.0 if item.p_value is None else max(item.p_value, 1e-300)
-    return math.log(p) + conditions * math.log(possible) - math.lgamma(conditions + 1)
+    ranges = sum(problem.by_name[name].edges is not None for name in item.conditions)
+    sets = problem.max_l * math.comb(len(problem.features), len(item.conditions))
+    return math.log(p) + math.log(sets) + float(log_choices(max(_share(problem, item), 1 / problem.n), ranges))
 
 
-def _weights(searched: Problem, found: Sequence[Subgroup]) -> Floats | None:
-    """How much of the level each subgroup gets on the other rows: more, the less the rows searched put it to chance.
-
-    The root of `_chance`, so that doubtful ones are not given up; a share of the level is divided equally.
-    """
-    if not found:
-        return None
-    chance = np.array([_chance(searched, item) for item in found])
-    share = np.exp((chance.min() - chance) / 2)
-    return np.asarray((1 - _EQUALLY) * share / share.sum() + _EQUALLY / len(found))
+def _share(problem: Problem, item: Subgroup) -> float:
+    inside = item.mask(problem.by_name)
+    return float(inside.mean() if problem.weights is None else problem.weights[inside].sum() / problem.weights.sum())
 
 
 def _shortened(problem: Problem, found: Sequence[Subgroup]) -> tuple[Subgroup, ...]:
@@ -107,8 +152,34 @@ def _shortened(problem: Problem, found: Sequence[Subgroup]) -> tuple[Subgroup, .
     return tuple(out.values())
 
 
-def _largest_p(method: Method, problem: Problem, item: Subgroup) -> float:
-    """The largest p-value of a subgroup: against all other rows, and against the rest of each larger subgroup."""
-    if item.p_value is None:
+def _joint_p(searched: Problem, other: Problem, found: Subgroup, again: Subgroup) -> float:
+    """The p-value of a subgroup from both parts of the rows.
+
+    The largest of those that it has to pass: against all other rows, and against the rest of each subgroup with one
+    condition less. Each joins the p-value on the rows searched, times how many subgroups (or conditions) there were to
+    find, with that on the other rows. Where the other rows alone do not show it, it is at least their p-value.
+    """
+    if found.p_value is None or again.p_value is None:
         return np.nan
-    return float(max([item.p_value, *(added_by_conditions(problem, item).values() if method.nested else ())]))
+    parts = [_joined(_chance(searched, found), again.p_value)]
+    there = added_by_conditions(other, again)
+    for name, p in added_by_conditions(searched, found).items():
+        around = replace(found, conditions={key: codes for key, codes in found.conditions.items() if key != name})
+        left = len(searched.features) - len(around.conditions)
+        share = _share(searched, found) / _share(searched, around)
+        choices = math.log(left) + float(log_choices(share, int(searched.by_name[name].edges is not None)))
+        parts.append(_joined(math.log(max(p, 1e-300)) + choices, there[name]))
+    return max(*parts, again.p_value if again.p_value >= _LEVEL else 0.0)
+
+
+def _joined(log_chance: float, fresh: float) -> float:
+    """One p-value from that of the rows searched (its log, after correction) and that of other rows.
+
+    Half of the level goes to the other rows alone, so that what the rows searched show weakly is not given up; the
+    other half to both by R. A. Fisher (1925): with the product q of two independent p-values it is q (1 - log q).
+
+    >>> round(_joined(math.log(1e-4), 0.04), 6), _joined(0.0, 0.001)
+    (0.000107, 0.002)
+    """
+    log_q = min(log_chance, 0.0) + math.log(max(fresh, 1e-300))
+    return min(1.0, 2 * fresh, 2 * math.exp(log_q) * (1 - log_q))

@@ -41,6 +41,8 @@ class Subgroup:
         What a finding about it says, where the common sentence does not fit.
     measure : Message, optional
         What was examined, where a search examines several measures; else `Search.measure`.
+    measured : array of bool, optional
+        The rows its figures come from, where they do not come from all.
     """
 
     conditions: Mapping[str, tuple[int, ...]]
@@ -54,6 +56,7 @@ class Subgroup:
     member: Callable[[Mapping[str, Codes]], NDArray[np.bool_]] | None = None
     message: Message | None = None
     measure: Message | None = None
+    measured: NDArray[np.bool_] | None = None
 
     def mask(self, features: Mapping[str, Codes]) -> NDArray[np.bool_]:
         """Which rows are in it, of the data that the features are columns of."""

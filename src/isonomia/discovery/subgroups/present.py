@@ -78,12 +78,16 @@ def without_repeats(
 
 
 def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.bool_]], backend: Backend) -> Table:
-    """One row per subgroup, in the columns every method shares and then its own."""
+    """One row per subgroup, in the columns every method shares and then its own.
+
+    Sizes and figures are those of the rows a subgroup was measured on; `masks` are its rows among all.
+    """
     features, found = problem.by_name, search.subgroups
-    weights = problem.weights
-    everyone = _mean(problem.outcome, None, weights)
-    outcome = [_mean(problem.outcome, mask, weights) for mask in masks]
-    total = float(problem.n)
+    weights = np.ones(problem.n) if problem.weights is None else problem.weights
+    parts = [np.ones(problem.n, dtype=bool) if item.measured is None else item.measured for item in found]
+    own_rows = [mask & part for mask, part in zip(masks, parts, strict=True)]
+    everyone = [_mean(problem.outcome, part, weights) for part in parts]
+    outcome = [_mean(problem.outcome, rows, weights) for rows in own_rows]
     columns: dict[str, Any] = {
         name: [value_text(column, item.conditions[name]) if name in item.conditions else None for item in found]
         for name, column in features.items()
@@ -91,14 +95,17 @@ def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.
     shared: dict[str, Any] = {
         "subgroup_key": [subgroup_key(item, features) for item in found],
         "slice": [slice_text(item, features) for item in found],
-        "size": np.array([int(mask.sum()) for mask in masks], dtype=np.int64),
+        "size": np.array([int(rows.sum()) for rows in own_rows], dtype=np.int64),
         "support": np.array(
-            [(mask.sum() if weights is None else weights[mask].sum()) / total for mask in masks], dtype=float
+            [weights[rows].sum() / weights[part].sum() for rows, part in zip(own_rows, parts, strict=True)], dtype=float
         ),
         "p_value": _numbers(item.p_value for item in found),
         "p_adjusted": _numbers(item.p_adjusted for item in found),
         "outcome": _numbers(outcome),
-        "diff_outcome": _numbers(None if value is None or everyone is None else value - everyone for value in outcome),
+        "diff_outcome": _numbers(
+            None if value is None or other is None else value - other
+            for value, other in zip(outcome, everyone, strict=True)
+        ),
         "overlap": np.array(overlaps(masks, [kind_of_finding(item) for item in found]), dtype=float),
     }
     own = {name: [item.stats.get(name) for item in found] for name in search.formats}
@@ -218,12 +225,9 @@ def _numbers(values: Any) -> NDArray[np.float64]:
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
 
-def _mean(values: NDArray[np.float64], mask: NDArray[np.bool_] | None, weights: Any) -> float | None:
-    chosen = values if mask is None else values[mask]
-    if weights is None:
-        return float(chosen.mean()) if chosen.size else None
-    own = weights if mask is None else weights[mask]
-    return float(chosen @ own / own.sum()) if own.sum() > 0 else None
+def _mean(values: NDArray[np.float64], rows: NDArray[np.bool_], weights: NDArray[np.float64]) -> float | None:
+    total = weights[rows].sum()
+    return float(values[rows] @ weights[rows] / total) if total > 0 else None
 
 
 def metrics_of(problem: Problem, search: Search, clock: Clock) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from isonomia.counting import Codes, smallest, sum_by
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import defined_rows, quantity
-from isonomia.discovery.subgroups.rectangles import best_rectangles, departures
+from isonomia.discovery.subgroups.rectangles import best_rectangles, departures, strength
 from isonomia.typing import Floats
 
 #: How often all conditions are gone through, at most.
@@ -52,8 +52,7 @@ def rectangles_like(problem: Problem, found: list[Subgroup], count: int) -> list
 def best_ranges(problem: Problem, subgroup: Subgroup) -> Subgroup:
     """The subgroup with the range of bins that departs most in each condition, given the others.
 
-    What is maximised is the sum of departures over the root of their variance: the scan statistic of a range.
-    Conditions are gone through in turn until none changes.
+    What is maximised is the `strength` of the sum of departures. Conditions are gone through until none changes.
     """
     part, examined = defined_rows(problem, quantity(problem, str(subgroup.stats["metric"])))
     weights = np.ones(part.n) if part.weights is None else part.weights
@@ -71,7 +70,7 @@ def best_ranges(problem: Problem, subgroup: Subgroup) -> Subgroup:
             sums, spread, sizes = (
                 sum_by(codes, values[rows], column.size)[:n_bins] for values in (departure, variance, weights)
             )
-            chosen = _best_range(sums, spread, sizes, part.min_rows)
+            chosen = _best_range(sums, spread, sizes / weights.sum(), part.min_rows / weights.sum())
             if chosen is not None:
                 subgroup = replace(subgroup, conditions={**subgroup.conditions, name: chosen})
         if subgroup.conditions == before.conditions:
@@ -85,20 +84,20 @@ def departs_upwards(subgroup: Subgroup) -> bool:
     return value is None or overall is None or value >= overall
 
 
-def _best_range(sums: Floats, spread: Floats, sizes: Floats, smallest_size: float) -> tuple[int, ...] | None:
-    """The neighbouring bins with the largest sum over the root of its variance; not all, and not too few rows.
+def _best_range(sums: Floats, spread: Floats, shares: Floats, least: float) -> tuple[int, ...] | None:
+    """The neighbouring bins with the strongest departure; not all of them, and not of too small a share of the rows.
 
-    >>> _best_range(np.array([-1.0, 4.0, 5.0, 0.0]), np.full(4, 2.0), np.full(4, 10.0), 5)
+    >>> _best_range(np.array([-1.0, 4.0, 5.0, 0.0]), np.full(4, 2.0), np.full(4, 0.1), 0.05)
     (1, 2)
     """
-    total, noise, size = (np.concatenate([[0.0], np.cumsum(part)]) for part in (sums, spread, sizes))
+    total, noise, share = (np.concatenate([[0.0], np.cumsum(part)]) for part in (sums, spread, shares))
     first, last = np.triu_indices(sums.size)
-    rows = size[last + 1] - size[first]
-    allowed = (rows >= smallest_size) & (rows > 0) & (last - first + 1 < sums.size)
-    if not allowed.any():
+    held = share[last + 1] - share[first]
+    allowed = (held >= least - 1e-12) & (last - first + 1 < sums.size)
+    found = strength(total[last + 1] - total[first], noise[last + 1] - noise[first], held, 1)
+    score = np.where(allowed, found, -np.inf)
+    if not score.size or score.max() == -np.inf:
         return None
-    variance = np.maximum(noise[last + 1] - noise[first], 1e-300)
-    score = np.where(allowed, (total[last + 1] - total[first]) / np.sqrt(variance), -np.inf)
     best = int(score.argmax())
     return tuple(range(int(first[best]), int(last[best]) + 1))
 

@@ -16,6 +16,10 @@ from isonomia.typing import Bools, Floats
 
 #: Features with more values than this are left out: their pairs are too many, and each too small.
 _MOST_VALUES = 40
+#: A range of bins has about twenty times as many effectively different places as ranges of its share lie side by side.
+#: Simulated for 20 bins without any departure: the 95% quantile of the largest of minus the log of p less the
+#: log of 1 / share is 5.7 with one range and 8.9 with two, so 2.7 and 2 x 2.9 above that of one subgroup, which is 3.
+_PLACES = 20.0
 
 Conditions = dict[str, tuple[int, ...]]
 
@@ -38,14 +42,34 @@ def departures(problem: Problem, examined: Quantity, *, upwards: bool) -> tuple[
     return (away if upwards else -away) * weights, variance * weights**2
 
 
+def log_choices(share: Floats | float, ranges: int) -> Floats:
+    """The log of how many effectively different subgroups of a share of the rows some given features can form.
+
+    Values of a share w lie side by side 1 / w times; a range of bins has `_PLACES` times as many places. The more there
+    are, the more the best of them departs by chance: L. Duembgen, V. Spokoiny (2001), Ann. Statist. 29:124.
+    """
+    return np.asarray(ranges * np.log(_PLACES) - np.log(share), dtype=float)
+
+
+def strength(gain: Floats, spread: Floats, share: Floats, ranges: int) -> Floats:
+    """How far a departure goes beyond the largest that chance gives among as many subgroups; -inf where it is not up.
+
+    Minus the log of the p-value is about z^2 / 2 with z = gain / sqrt(spread).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = gain**2 / spread / 2 - log_choices(share, ranges)
+    return np.where((gain > 0) & (spread > 0) & (share > 0), found, -np.inf)
+
+
 def best_rectangles(problem: Problem, examined: Quantity, count: int, *, upwards: bool) -> list[Conditions]:
     """Of each two features the rectangle that departs most; the `count` best of them, the most striking first.
 
-    The score of a rectangle is the sum of its departures over the root of their variance: a scan statistic. All
-    rectangles of two features follow from one table of their bins.
+    The score of a rectangle is the `strength` of the sum of its departures. All rectangles of two features follow from
+    one table of their bins.
     """
     departure, variance = departures(problem, examined, upwards=upwards)
     weights = np.ones(problem.n) if problem.weights is None else problem.weights
+    total = float(weights.sum())
     columns = [(column, _choices(column)) for column in problem.features if 1 < column.size <= _MOST_VALUES]
     found: list[tuple[float, Conditions]] = []
     for (one, rows), (other, cols) in combinations(columns, 2):
@@ -56,12 +80,12 @@ def best_rectangles(problem: Problem, examined: Quantity, count: int, *, upwards
             rows.astype(float) @ sum_by(joint, part, one.size * other.size).reshape(one.size, -1) @ cols.T
             for part in (departure, variance, weights)
         )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            score = np.where((size >= problem.min_rows) & (spread > 0), gain / np.sqrt(spread), -np.inf)
+        ranges = (one.edges is not None) + (other.edges is not None)
+        score = np.where(size >= problem.min_rows, strength(gain, spread, size / total, ranges), -np.inf)
         if not score.size:
             continue
         first, second = np.unravel_index(int(score.argmax()), score.shape)
-        if score[first, second] > 0:
+        if score[first, second] > -np.inf:
             chosen = {one.name: _codes(rows[first]), other.name: _codes(cols[second])}
             found.append((float(score[first, second]), chosen))
     return [conditions for _, conditions in sorted(found, key=lambda item: -item[0])[:count]]
