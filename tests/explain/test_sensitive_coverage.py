@@ -91,3 +91,32 @@ def test_intervals_of_the_disparity_cover(prepared: Prepared, way: str, n: int, 
         low, high = student_interval(found.difference[1], found.difference_error[1], smallest)
         covered += low <= expected <= high
     assert 0.935 <= covered / repeats <= 0.965, covered / repeats
+
+
+def test_the_interval_of_the_rank_covers_the_choice_of_the_background(prepared: Prepared) -> None:
+    """300 people against 150 backgrounds of 16 rows: the rank against 4,000 rows lies within 95% intervals."""
+    rng = np.random.default_rng(3)
+    people, large = population(300, rng), population(4000, rng)
+    asked = Asked(
+        player=0,
+        groups=people[:, 0].astype(np.intp),
+        count=2,
+        level=0.95,
+        n_boot=300,
+        error=None,
+        importance=False,
+        max_background=None,
+        max_model_rows=10**8,
+        seed=0,
+    )
+    own = replace(prepared, located=people, weights=np.ones(300), chosen=np.arange(300))
+
+    def rank(back: Any, n_boot: int) -> Any:
+        given = replace(own, pool=back, pool_weights=np.ones(len(back)))
+        return by_values(given, replace(asked, n_boot=n_boot, max_background=len(back)), EXPLAINERS["enumeration"]).rank
+
+    expected = rank(large, 0).value
+    found = [rank(population(16, rng), 300) for _ in range(150)]
+    assert len({one.value for one in found}) > 1  # the background decides the rank
+    assert np.mean([one.low <= expected <= one.high for one in found]) >= 0.93
+    assert np.mean([one.low == one.high for one in found]) < 0.5

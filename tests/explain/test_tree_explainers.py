@@ -166,6 +166,39 @@ def test_other_libraries_with_missing_numbers(library: str) -> None:
     np.testing.assert_allclose(ours.values, every.values, rtol=0, atol=tolerance)
 
 
+def catboost_of(**options: Any) -> tuple[iso.Dataset, iso.Model]:
+    """A CatBoost model over two numbers and two categories."""
+    kind = pytest.importorskip("catboost").CatBoostClassifier
+    settings = {"iterations": 20, "depth": 4, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    model = kind(cat_features=["job", "sex"], random_seed=0, **settings, **options)
+    return dataset(positive="yes"), iso.Model.of(model.fit(PEOPLE[FEATURES], PEOPLE["loan"]), features=FEATURES)
+
+
+def test_catboost_with_categories_is_exact() -> None:
+    data, model = catboost_of(max_ctr_complexity=1)
+    options = {"output": "log_odds", "rows": np.arange(10), "background": PEOPLE[FEATURES].head(40)}
+    ours, every = shapley(data, model, **options), shapley(data, model, method="enumeration", **options)
+    assert ours.method == "trees"
+    assert ours.error is None
+    assert ours.columns == tuple(FEATURES)
+    np.testing.assert_allclose(ours.values, every.values, rtol=0, atol=1e-9)
+    assert np.abs(ours.values[:, 2:]).max() > 0.01  # the categories matter
+
+
+def test_catboost_with_combinations_of_columns_is_sampled_with_its_error() -> None:
+    """A number kept for a pair of columns is no test of one column: every coalition, or draws with an error."""
+    data, model = catboost_of(max_ctr_complexity=2, one_hot_max_size=1, model_size_reg=0)
+    options = {"output": "log_odds", "rows": np.arange(6), "background": PEOPLE[FEATURES].head(30)}
+    with pytest.raises(NotApplicable, match="tests combinations of columns"):
+        shapley(data, model, method="trees", **options)
+    every = shapley(data, model, **options)
+    assert every.method == "enumeration"
+    drawn = shapley(data, model, max_model_rows=2_000, **options)
+    assert drawn.method in ("kernel", "sampling")
+    assert drawn.error is not None
+    assert np.abs((drawn.values - every.values) / np.maximum(drawn.error, 1e-12)).mean() < 3
+
+
 def test_what_leaves_do_not_add_up_to_is_refused() -> None:
     with pytest.raises(NotApplicable, match="log odds, not the probability"):
         explained(GradientBoostingClassifier(n_estimators=3), method="trees")

@@ -161,6 +161,53 @@ def test_trees_as_arrays_give_the_raw_scores_also_at_borders(policy, task, nan_m
     np.testing.assert_allclose(roots, leaves)
 
 
-def test_trees_over_categories_are_refused(people):
-    with pytest.raises(NotApplicable, match="categorical"):
-        read_trees(fitted("CatBoostClassifier", people, "loan"))
+def crowd(n: int = 500) -> tuple[pd.DataFrame, Any]:
+    """Numbers, a category with two values (tested one by one), two with many (the model keeps numbers for them)."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "job": rng.choice(list("abcdefg"), n),
+            "age": rng.normal(size=n),
+            "sex": rng.choice(["f", "m"], n),
+            "town": rng.choice([f"t{at}" for at in range(25)], n),
+            "late": rng.integers(0, 5, n),
+        }
+    )
+    points = frame["age"] + 2 * (frame["job"] == "b") + (frame["sex"] == "m") + 2 * frame["town"].isin(["t1", "t2"])
+    return frame, points + 2 * (frame["job"] == "c") * (frame["sex"] == "m") + rng.normal(size=n)
+
+
+def of_categories(task: str = "two", **options: Any) -> tuple[Any, pd.DataFrame]:
+    frame, points = crowd()
+    kind = catboost.CatBoostRegressor if task == "number" else catboost.CatBoostClassifier
+    settings = {"iterations": 12, "depth": 4, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    model = kind(cat_features=["job", "sex", "town"], random_seed=0, **settings, **options)
+    target = {"number": points, "two": points > 1, "three": np.digitize(points, [0.5, 1.5])}[task]
+    return model.fit(frame, target), frame
+
+
+@pytest.mark.parametrize("task", ["two", "three", "number"])
+@pytest.mark.parametrize("one_hot", [2, 10])
+def test_trees_over_categories_route_as_the_model_does(task: str, one_hot: int) -> None:
+    model, frame = of_categories(task, max_ctr_complexity=1, one_hot_max_size=one_hot)
+    trees = read_trees(model)
+    assert trees.source is not None
+    tested = set(trees.source[trees.feature[trees.feature >= 0]].tolist())
+    assert {0, 2, 3} & tested  # categories are among what is tested
+    others = frame.assign(job="never seen", town=frame["town"].to_numpy()[::-1])
+    for asked in (frame, others):
+        raw = np.asarray(model.predict(asked, prediction_type="RawFormulaVal")).reshape(len(asked), -1)
+        np.testing.assert_allclose(trees.raw(trees.encode(asked)), raw, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(trees.encode(asked), trees.encode(asked.to_numpy(dtype=object)))
+
+
+def test_categories_alone_and_trees_that_are_not_symmetric() -> None:
+    """Models that test combinations of columns are refused too: tests/explain/test_tree_explainers.py."""
+    frame, points = crowd()
+    only = catboost.CatBoostClassifier(cat_features=[0], iterations=3, verbose=0, allow_writing_files=False)
+    only.fit(frame[["job"]], points > 1)
+    trees = read_trees(only)
+    raw = only.predict(frame[["job"]], prediction_type="RawFormulaVal")
+    np.testing.assert_allclose(trees.raw(trees.encode(frame[["job"]]))[:, 0], raw, rtol=0, atol=1e-12)
+    with pytest.raises(NotApplicable, match="not symmetric"):
+        read_trees(of_categories(grow_policy="Depthwise")[0])

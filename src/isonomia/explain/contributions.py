@@ -15,6 +15,11 @@ from isonomia.parameters import defaults_of
 from isonomia.typing import Floats, Indices
 
 
+#: Parts of the background that people are explained against one by one: how much the parts differ shows how much the
+#: choice of the background matters to every column.
+PARTS = 4
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Contributions:
     """Values of all columns of some people, and what one of the columns adds against every background row.
@@ -27,6 +32,10 @@ class Contributions:
         What each column adds.
     halves : (2, n) array
         What the column adds, by either half of the background (and of the draws).
+    sizes : (parts, M) array
+        The mean size of every column's contribution by each part of the background alone, with the signs of `values`.
+    shares : (parts,) array
+        The shares of the parts in the background.
     error : (n,) array or None
         Standard errors of the column's sampled values.
     back : (m,) array
@@ -42,6 +51,8 @@ class Contributions:
     rows: Indices
     values: Floats
     halves: Floats
+    sizes: Floats
+    shares: Floats
     error: Floats | None
     back: Indices
     cells: Indices
@@ -86,7 +97,7 @@ class Runner:
 def contributions(
     run: Runner, player: int, groups: Indices, *, limit: int | None, seed: int, both_ways: bool = True
 ) -> Contributions:
-    """Values of the people against either half of the background, then of the background against the people.
+    """Values of the people against each part of the background, then of the background against the people.
 
     phi(x; b) = -phi(b; x): explaining background rows against people shows what every background row adds to a mean
     over people, which is what the background's sampling error is made of.
@@ -96,21 +107,19 @@ def contributions(
     pool, weights = prepared.pool, prepared.pool_weights
     back = np.arange(len(pool)) if limit is None or len(pool) <= limit else rng.choice(len(pool), limit, replace=False)
     rows, everyone = prepared.chosen, np.arange(len(prepared.space.players))
-    people = prepared.located[rows]
-    parts, errors, shares = [], [], []
-    for number, half in enumerate(np.array_split(rng.permutation(back), 2)):
-        found, error = run(people, pool[half], weights[half], everyone, number)
-        parts.append(found)
-        errors.append(error)
-        shares.append(float(weights[half].sum()))
-    share = np.array(shares) / sum(shares)
-    values = share[0] * parts[0] + share[1] * parts[1]
+    people, own = prepared.located[rows], prepared.weights[rows]
+    split = np.array_split(rng.permutation(back), min(PARTS, len(back)))
+    parts, errors = zip(
+        *(run(people, pool[part], weights[part], everyone, number) for number, part in enumerate(split)), strict=True
+    )
+    share = np.array([weights[part].sum() for part in split]) / weights[back].sum()
+    values = np.einsum("p,pnm->nm", share, np.stack(parts))
     noise = None
-    if errors[0] is not None and errors[1] is not None:
-        noise = np.hypot(share[0] * errors[0][:, player], share[1] * errors[1][:, player])
+    if all(error is not None for error in errors):
+        noise = np.sqrt(sum((one * error[:, player]) ** 2 for one, error in zip(share, errors, strict=True)))
+    sign = np.sign(values)
     names, cells = np.unique(2 * groups + (values[:, player] > 0), return_inverse=True)
     against = np.empty((len(back), len(names))) if both_ways else None
-    own = prepared.weights[rows]
     for cell in range(len(names) if against is not None else 0):
         assert against is not None
         inside = cells == cell
@@ -118,7 +127,9 @@ def contributions(
     return Contributions(
         rows=rows,
         values=values,
-        halves=np.stack([part[:, player] for part in parts]),
+        halves=_halves(share, np.stack([part[:, player] for part in parts])),
+        sizes=np.stack([own @ (sign * part) for part in parts]) / own.sum(),
+        shares=share,
         error=noise,
         back=back,
         cells=cells.astype(np.intp),
@@ -126,6 +137,13 @@ def contributions(
         shares_draws=run.explainer.shares_draws,
         notes=run.notes,
     )
+
+
+def _halves(share: Floats, parts: Floats) -> Floats:
+    """Means (2, n) over the first and over the second half of the parts (parts, n)."""
+    cut = max(1, len(parts) // 2)
+    sides = [slice(None, cut), slice(cut, None) if len(parts) > 1 else slice(None)]
+    return np.stack([np.average(parts[side], axis=0, weights=share[side]) for side in sides])
 
 
 def contrast(

@@ -129,7 +129,7 @@ def sensitive(
     Intervals cover the choice of people and of background rows: phi(x; b) = -phi(b; x), so values of the background
     rows against people show what each background row adds. Where values are noisy, mean |phi| is too large; the mean
     of phi from one half of the background (and of the draws) times the sign from the other half is too small. Both are
-    given. The rank's interval is a bootstrap over people.
+    given. The rank's interval is a bootstrap over people and over parts of the background.
 
     Examples
     --------

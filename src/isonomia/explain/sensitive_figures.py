@@ -9,7 +9,7 @@ import numpy as np
 from isonomia.counting import sum_by
 from isonomia.evidence import Estimate, normal_quantile, percentile
 from isonomia.evidence.intervals import student_interval
-from isonomia.explain.contributions import Contributions, Runner, contrast, contributions
+from isonomia.explain.contributions import PARTS, Contributions, Runner, contrast, contributions
 from isonomia.explain.direct import direct
 from isonomia.explain.explainer import EXPLAINERS, Explainer
 from isonomia.explain.prepare import Prepared
@@ -136,14 +136,14 @@ def _sampled_importance(
 ) -> tuple[Estimate, Estimate, Estimate, tuple[Message, ...]]:
     """Importance, its bound and the rank from sampled values of some people."""
     size = min(SAMPLED_PEOPLE, len(prepared.chosen))
-    cost = 2 * (4 * len(prepared.space.players) + 1)
-    size = min(size, (budget - 2 * len(prepared.pool)) // max(1, cost))
+    cost = PARTS * (4 * len(prepared.space.players) + 1)
+    size = min(size, (budget - PARTS * len(prepared.pool)) // max(1, cost))
     if size < 2:
         reason = msg("`max_model_rows` leaves too few model rows to sample values of single people")
         return (*(Estimate.missing(reason) for _ in range(3)), ())  # type: ignore[return-value]
     some = np.sort(np.random.default_rng(asked.seed).choice(len(prepared.chosen), size, replace=False))
     part, smaller = replace(prepared, chosen=prepared.chosen[some]), replace(asked, groups=asked.groups[some])
-    run = Runner(part, EXPLAINERS["sampling"], max_model_rows=budget // 2, seed=asked.seed)
+    run = Runner(part, EXPLAINERS["sampling"], max_model_rows=budget // PARTS, seed=asked.seed)
     found = contributions(run, asked.player, smaller.groups, limit=None, seed=asked.seed, both_ways=False)
     notes = (
         msg(
@@ -180,16 +180,24 @@ def _bound(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
 
 
 def _rank(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
-    """1 + the number of columns with a larger mean |phi|; percentiles of a bootstrap over people."""
+    """1 + the number of columns with a larger mean |phi|; percentiles of a bootstrap over people and background.
+
+    The background is resampled part by part. To first order a part moves mean |phi_j| by the mean of sign(phi_j) times
+    what column j adds against that part alone; deviations of p parts are widened by sqrt(p / (p - 1)).
+    """
     size = np.abs(found.values)
     weight = prepared.weights[found.rows]
-    mean = weight @ size
+    mean = weight @ size / weight.sum()
     rank = 1 + int((mean > mean[asked.player]).sum())
     if not asked.n_boot:
         return Estimate(rank, n=len(weight), level=asked.level)
-    rng = np.random.default_rng(asked.seed)
-    counts = rng.multinomial(len(weight), np.full(len(weight), 1 / len(weight)), size=min(asked.n_boot, 1000))
-    means = (counts * weight) @ size
+    rng, draws = np.random.default_rng(asked.seed), min(asked.n_boot, 1000)
+    counts = rng.multinomial(len(weight), np.full(len(weight), 1 / len(weight)), size=draws) * weight
+    means = (counts @ size) / counts.sum(axis=1, keepdims=True)
+    if (parts := len(found.shares)) > 1:
+        drawn = rng.multinomial(parts, np.full(parts, 1 / parts), size=draws) * found.shares
+        moved = (drawn / drawn.sum(axis=1, keepdims=True) - found.shares) @ found.sizes
+        means = means + np.sqrt(parts / (parts - 1)) * moved
     ranks = 1 + (means > means[:, [asked.player]]).sum(axis=1)
     low, high = percentile(ranks[None, :].astype(float), asked.level)
     ends = min(float(low[0]), rank), max(float(high[0]), rank)

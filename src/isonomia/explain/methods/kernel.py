@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -92,16 +93,10 @@ def _of_size(players: int, size: int, count: int, rng: np.random.Generator) -> B
 
 def _listed(players: int, size: int) -> Bools:
     """All coalitions of a size."""
-    codes = np.arange(1 << players, dtype=np.int64) if players <= 16 else _codes(players, size)
-    inside = np.asarray((codes[:, None] >> np.arange(players)) & 1, dtype=bool)
-    return np.asarray(inside[inside.sum(axis=1) == size])
-
-
-def _codes(players: int, size: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    from itertools import combinations
-
-    members = np.array(list(combinations(range(players), size)), dtype=np.int64)
-    return np.asarray((np.int64(1) << members).sum(axis=1))
+    members = np.array(list(combinations(range(players), size)), dtype=np.intp)
+    inside = np.zeros((len(members), players), dtype=bool)
+    np.put_along_axis(inside, members, True, axis=1)
+    return inside
 
 
 def regress(pairs: Pairs, difference: Floats, total: Floats) -> tuple[Floats, Floats]:

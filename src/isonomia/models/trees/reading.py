@@ -16,8 +16,8 @@ def read_trees(model: Any) -> TreeEnsemble:
     """The trees of a fitted estimator as arrays.
 
     Reads scikit-learn's decision trees, forests, GradientBoosting and HistGradientBoosting, LightGBM and XGBoost (their
-    estimators and boosters), and CatBoost over numeric columns. For a pipeline, give its last estimator: see
-    `isonomia.models.estimators.split_pipeline`.
+    estimators and boosters), and CatBoost (with categories where no test combines columns). For a pipeline, give its
+    last estimator: see `isonomia.models.estimators.split_pipeline`.
 
     Raises
     ------
