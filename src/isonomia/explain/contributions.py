@@ -14,7 +14,6 @@ from isonomia.languages import Message
 from isonomia.parameters import defaults_of
 from isonomia.typing import Floats, Indices
 
-
 #: Parts of the background that people are explained against one by one: how much the parts differ shows how much the
 #: choice of the background matters to every column.
 PARTS = 4
