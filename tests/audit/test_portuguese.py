@@ -92,7 +92,7 @@ def test_no_english_is_left(report: iso.Report, form: str) -> None:
     }
     assert found == set()
     assert re.search(r"raca ?= ?ausente", text)
-    assert "idade em [30,5; 60)" in text
+    assert "idade de 30,5 até menos de 60" in text
 
 
 @pytest.mark.parametrize("form", ["html", "markdown"])

@@ -13,7 +13,9 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import isonomia as iso
-from isonomia.report import schema
+from isonomia.evidence.column import plain
+from isonomia.languages import encode
+from isonomia.report import SCHEMA_VERSION, schema
 
 Audited = Callable[[str, str], iso.Report]
 
@@ -61,11 +63,52 @@ def test_a_report_of_schema_1_loads_and_compares() -> None:
     assert set(same.tables["changes"]["difference"].values.tolist()) == {0.0}  # type: ignore[union-attr]
 
 
+def test_a_report_of_schema_2_loads() -> None:
+    """Version 2 wrote the values of every row; what was written then is read in the same words, in either language."""
+    file = OLD.with_name("report-2.0.json")
+    record = json.loads(file.read_text())
+    old = iso.Report.load(file)
+    assert [str(finding.message) for finding in old.findings] == [one["message"]["text"] for one in record["findings"]]
+    for code, check in record["checks"].items():
+        for name, table in check["result"]["tables"].items():
+            loaded = old[code].tables[name]
+            for column in table["columns"]:
+                assert [_flat(value) for value in column["values"]] == [
+                    encode(plain(value)) for value in loaded[column["name"]].values
+                ]
+    again = old.to_dict()
+    assert again["schema_version"] == SCHEMA_VERSION
+    assert iso.Report.from_dict(again).to_markdown("pt-BR") == old.to_markdown("pt-BR")
+    assert len(json.dumps(again)) < 0.6 * len(json.dumps(record))
+
+
+def _flat(value: Any) -> Any:
+    """A value of version 2 as version 3 writes it: a name has template and parameters of its own."""
+    if isinstance(value, list):
+        return [_flat(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("$") == "name":
+        value = {"$": "name", **value["message"], "text": value["text"]}
+    return {key: _flat(item) for key, item in value.items()}
+
+
+def test_an_index_that_no_level_has_is_refused(audited: Audited) -> None:
+    record = audited("binary", "quick").to_dict()
+    columns = record["checks"]["group_fairness"]["result"]["tables"]["comparisons"]["columns"]
+    coded = next(column["values"] for column in columns if isinstance(column["values"], dict))
+    for wrong in (-1, len(coded["levels"])):
+        coded["codes"][0] = wrong
+        with pytest.raises(iso.DataError, match="damaged"):
+            iso.Report.from_dict(record)
+
+
 @pytest.mark.parametrize(
     ("record", "says"),
     [
         ([], "no schema_version"),
         ({"schema_version": "9.0"}, "schema version 9.0"),
+        ({"schema_version": "3.0"}, "damaged"),
         ({"schema_version": "2.0"}, "damaged"),
         ({"schema_version": "1.1"}, "damaged"),
     ],

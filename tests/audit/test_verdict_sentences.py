@@ -41,58 +41,61 @@ CASES: dict[str, tuple[dict[str, tuple[int, int]], Any, str, str]] = {
     "exceeds": (
         {"White": (1770, 2000), "Black": (593, 1000)},
         "eeoc",
-        "Black are approved 0.67 times as often as White (59.3% and 88.5%); interval 0.63 to 0.71; the limit is 0.80.",
-        'Black recebem a decisão "approved" com 0,67 vez a frequência de White (59,3% e 88,5%); intervalo de 0,63 a '
-        "0,71; o limite é 0,80.",
+        "Black people are approved 0.67 times as often as White people (59.3% and 88.5%). The interval is 0.63 to "
+        "0.71; the limit is 0.80.",
+        'Pessoas de race Black recebem a decisão "approved" com 0,67 da frequência observada entre pessoas de race '
+        "White (59,3% e 88,5%). O intervalo vai de 0,63 a 0,71; o limite é 0,80.",
     ),
     "meets": (
         {"White": (1770, 2000), "Black": (880, 1000)},
         "eeoc",
-        "Black are approved 0.99 times as often as White (88.0% and 88.5%); interval 0.97 to 1.00; the limit is 0.80. "
-        "The limit is met.",
-        'Black recebem a decisão "approved" com 0,99 vez a frequência de White (88,0% e 88,5%); intervalo de 0,97 a '
-        "1,00; o limite é 0,80. O limite é respeitado.",
+        "Black people are approved 0.99 times as often as White people (88.0% and 88.5%). The interval is 0.97 to "
+        "1.00; the limit is 0.80. The limit is met.",
+        'Pessoas de race Black recebem a decisão "approved" com 0,99 da frequência observada entre pessoas de race '
+        "White (88,0% e 88,5%). O intervalo vai de 0,97 a 1,00; o limite é 0,80. O limite é respeitado.",
     ),
     "could be a breach": (
         {"White": (30, 60), "Black": (27, 60)},
         "eeoc",
-        "Black are approved 0.90 times as often as White (45.0% and 50.0%); interval 0.61 to 1.00; the limit is 0.80. "
-        "Not enough evidence: the figure meets the limit, but a value as low as 0.61 cannot be ruled out.",
-        'Black recebem a decisão "approved" com 0,90 vez a frequência de White (45,0% e 50,0%); intervalo de 0,61 a '
-        "1,00; o limite é 0,80. Evidências insuficientes: o valor respeita o limite, mas não se pode descartar um "
-        "valor tão baixo quanto 0,61.",
+        "Black people are approved 0.90 times as often as White people (45.0% and 50.0%). The interval is 0.61 to "
+        "1.00; the limit is 0.80. Not enough evidence: the figure meets the limit, but a value as low as 0.61 cannot "
+        "be ruled out.",
+        'Pessoas de race Black recebem a decisão "approved" com 0,90 da frequência observada entre pessoas de race '
+        "White (45,0% e 50,0%). O intervalo vai de 0,61 a 1,00; o limite é 0,80. Evidências insuficientes: o valor "
+        "respeita o limite, mas não se pode descartar um valor tão baixo quanto 0,61.",
     ),
     "could be chance, and someone left out": (
         {"White": (300, 600), "Black": (110, 300), "Native": (3, 10)},
         "eeoc",
-        "Black are approved 0.73 times as often as White (36.7% and 50.0%); interval 0.62 to 0.86; the limit is 0.80. "
-        "Not enough evidence: the figure exceeds the limit, but the interval contains it: this may be due to chance; "
-        "groups too small to compare: Native (10).",
-        'Black recebem a decisão "approved" com 0,73 vez a frequência de White (36,7% e 50,0%); intervalo de 0,62 a '
-        "0,86; o limite é 0,80. Evidências insuficientes: o valor ultrapassa o limite, mas o intervalo o contém: pode "
-        "ser acaso; grupos pequenos demais para comparar: Native (10).",
+        "Black people are approved 0.73 times as often as White people (36.7% and 50.0%). The interval is 0.62 to "
+        "0.86; the limit is 0.80. Not enough evidence: the figure exceeds the limit, but the interval contains it: "
+        "this may be due to chance; groups too small to compare: Native people (10).",
+        'Pessoas de race Black recebem a decisão "approved" com 0,73 da frequência observada entre pessoas de race '
+        "White (36,7% e 50,0%). O intervalo vai de 0,62 a 0,86; o limite é 0,80. Evidências insuficientes: o valor "
+        "ultrapassa o limite, mas o intervalo o contém: pode ser acaso; grupos pequenos demais para comparar: pessoas "
+        "de race Native (10).",
     ),
     "too few": (
         {"White": (300, 600), "Black": (3, 10)},
         "eeoc",
         "Selection rate ratio by race: not enough evidence, since fewer than two groups by race have 30 rows and a "
-        "value; groups too small to compare: Black (10).",
+        "value; groups too small to compare: Black people (10).",
         "Razão das taxas de seleção por race: evidências insuficientes, pois menos de dois grupos por race têm 30 "
-        "registros e um valor; grupos pequenos demais para comparar: Black (10).",
+        "registros e um valor; grupos pequenos demais para comparar: pessoas de race Black (10).",
     ),
     "a difference in points, and one more": (
         {"White": (1770, 2000), "Black": (593, 1000)},
         own(GAP, {**GAP, "name": "half", "at_most": 0.05}),
-        "Selection rate is 59.3% for Black and 88.5% for White, a gap of 29.2 points; interval 25.4 to 33.0 points; "
-        "the limit is 5.0 points. One more criterion is exceeded.",
-        "Taxa de seleção: 59,3% para Black e 88,5% para White, uma diferença de 29,2 pontos; intervalo de 25,4 a 33,0 "
-        "pontos; o limite é 5,0 pontos. Mais um critério é ultrapassado.",
+        "Selection rate is 59.3% for Black people and 88.5% for White people, a gap of 29.2 points. The interval is "
+        "25.4 to 33.0 points; the limit is 5.0 points. One more criterion is exceeded.",
+        "Taxa de seleção: 59,3% para pessoas de race Black e 88,5% para pessoas de race White, uma diferença de 29,2 "
+        "pontos. O intervalo vai de 25,4 a 33,0 pontos; o limite é 5,0 pontos. Mais um critério é ultrapassado.",
     ),
     "a value": (
         {"White": (1770, 2000), "Black": (593, 1000)},
         own({"name": "approvals", "metric": "selection_rate", "measure": "value", "at_least": 0.9}),
-        "Selection rate is 78.8%; interval 77.3% to 80.2%; the limit is 90.0%.",
-        "Taxa de seleção: 78,8%; intervalo de 77,3% a 80,2%; o limite é 90,0%.",
+        "Selection rate is 78.8%. The interval is 77.3% to 80.2%; the limit is 90.0%.",
+        "Taxa de seleção: 78,8%. O intervalo vai de 77,3% a 80,2%; o limite é 90,0%.",
     ),
     "not applicable": (
         {"White": (300, 600), "Black": (300, 600)},
@@ -115,7 +118,7 @@ def test_labels_of_the_file_are_spoken() -> None:
     rows = {"sex": ["F"] * 500 + ["M"] * 500, "decision": ["1"] * 200 + ["0"] * 300 + ["1"] * 400 + ["0"] * 100}
     labels = {"sex": {"F": "women", "M": "men"}, "decision": {"1": "admitted"}}
     data = iso.Dataset(rows, prediction="decision", positive="1", protected=["sex"], labels=labels)
-    assert said(data, "eeoc")[0].startswith("Women are admitted 0.50 times as often as men (40.0% and 80.0%);")
+    assert said(data, "eeoc")[0].startswith("Women are admitted 0.50 times as often as men (40.0% and 80.0%).")
 
 
 def test_a_figure_at_the_limit_is_told_apart_from_it() -> None:

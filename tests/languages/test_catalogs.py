@@ -83,9 +83,18 @@ def test_every_sentence_is_translated(language: str) -> None:
     assert not missing, f"no {language} translation for:\n" + "\n".join(missing)
 
 
+#: Gaps that a translation may have besides: "Black people" names no column; Portuguese, which would have to inflect the
+#: value, says "pessoas de cor preta".
+BESIDES = {"{value} {people}": {("column", "")}}
+
+
 @pytest.mark.parametrize("language", OTHERS)
 def test_translations_have_the_same_gaps(language: str) -> None:
-    wrong = [text for text, said in catalog(language).items() if gaps(text) != gaps(said)]  # type: ignore[arg-type]
+    wrong = [
+        text
+        for text, said in catalog(language).items()
+        if gaps(text) != gaps(said) - BESIDES.get(text, set())  # type: ignore[arg-type]
+    ]
     assert not wrong, f"gaps differ in the {language} translation of: {wrong}"
 
 

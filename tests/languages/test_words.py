@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import isonomia as iso
 from isonomia.errors import IsonomiaError
 from isonomia.languages import ColumnName, Message, Name, OutcomeName, People, Words, decode, encode, msg
-from isonomia.languages.naming import below, between
+from isonomia.languages.naming import among, below, between
 from isonomia.languages.words import ARE_SELECTED, BE_SELECTED, TRULY_UNFAVOURABLE
 
 
@@ -23,17 +23,28 @@ def said(words: Words, phrase: Message, language: str = "en") -> str:
 @pytest.mark.parametrize(
     ("who", "english", "portuguese"),
     [
-        ({"race": "Black", "sex": "Female"}, "Black, Female", "Black, Female"),
-        ({"sex": "F"}, "sex F", "sex F"),
-        ({"is_married": "True", "race": "Other"}, "is married True, race Other", "is married True, race Other"),
-        ({"age": below(25.5)}, "age below 25.5", "age abaixo de 25,5"),
-        ({"age": between(25, 60)}, "age 25 to below 60", "age de 25 até menos de 60"),
-        ({"race": Name(msg("missing"))}, "race missing", "race ausente"),
-        ({"sex": "<b>M"}, "<b>M", "<b>M"),
+        ({"race": "Black", "sex": "Female"}, "Black women", "mulheres de race Black"),
+        ({"Cor": "Parda"}, "Parda people", "pessoas de Cor Parda"),
+        ({"sex": "F"}, "women", "mulheres"),
+        ({"sex": "Other"}, "people with sex Other", "pessoas com sex Other"),
+        ({"race": "Other", "sex": "m"}, "men with race Other", "homens com race Other"),
+        ({"wed": "True", "race": "Other"}, "people with wed True and race Other", "pessoas com wed True e race Other"),
+        ({"age": below(25.5)}, "people with age below 25.5", "pessoas com age abaixo de 25,5"),
+        ({"age": between(25, 60)}, "people with age 25 to below 60", "pessoas com age de 25 até menos de 60"),
+        ({"age": "[25, 60)"}, "people with age [25, 60)", "pessoas com age [25, 60)"),  # a text of the data is no band
+        ({"age": "< 25"}, "people with age < 25", "pessoas com age < 25"),
+        (
+            {"job": among(["cook", "night_nurse"])},
+            "people with job cook, night nurse",
+            "pessoas com job cook, night nurse",
+        ),
+        ({"job": "{cook, nurse}"}, "people with job {cook, nurse}", "pessoas com job {cook, nurse}"),
+        ({"race": Name(msg("missing"))}, "people with race missing", "pessoas com race ausente"),
+        ({"sex": "<b>M"}, "people with sex <b>M", "pessoas com sex <b>M"),
         ({}, "everyone", "todas as pessoas"),
     ],
 )
-def test_people_are_named_by_what_they_share(who: dict[str, str], english: str, portuguese: str) -> None:
+def test_people_are_a_noun_phrase_in_a_sentence(who: dict[str, str], english: str, portuguese: str) -> None:
     assert People.of(who).message.text() == english
     assert People.of(who).message.text("pt-BR") == portuguese
     again = decode(encode(People.of(who)))

@@ -183,7 +183,7 @@ def test_every_finding_is_on_the_page(document: Document) -> None:
 
 
 def test_the_annex_is_closed_and_open_on_paper(document: Document) -> None:
-    for page, opened in ((to_html(document), False), (paper_html(document, "en"), True)):
+    for page, opened in ((to_html(document), False), (paper_html(document, "en", "whole"), True)):
         for section in document.sections:
             before = page[: page.index(f'<h2 id="check-{section.code}"')]
             assert before[before.rindex("<details") :].startswith("<details open>") == opened, section.code

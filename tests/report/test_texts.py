@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from isonomia.evidence import Estimate
 from isonomia.languages import Words, msg
+from isonomia.languages.naming import at_least
 from isonomia.report.figures.labels import label
 from isonomia.report.markdown import escape
 from isonomia.report.page import _json, _packed
@@ -77,7 +78,7 @@ def test_values_are_said(value: object, en: str, pt: str) -> None:
 def test_people_and_times() -> None:
     assert who({"town": "New\nYork"}, "en") == "New York"
     words = Words(values={"sex": {"F": "women"}}, columns={"dti": "debt to income"})
-    assert who({"sex": "F", "dti": ">= 3"}, "en", words) == "women, debt to income 3 or more"
+    assert who({"sex": "F", "dti": at_least(3)}, "en", words) == "women, debt to income 3 or more"
     assert moment("2026-01-02T03:04:05", "en") == "January 2, 2026 03:04"
     assert moment("<script>", "en") == "<script>"
     assert figure(Estimate(0.5, None, 0.7), "en") == "0.500"

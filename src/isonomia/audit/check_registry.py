@@ -53,6 +53,8 @@ class Check:
         how the model would fare, not how it fares, and is a notice at most.
     order : int
         Where it stands in a report.
+    topic : str
+        The question that several checks ask: they stand together in a report.
     keys : mapping
         Keys at the top of a spec that are its options: parameter -> key.
     asked_by : str
@@ -79,6 +81,7 @@ class Check:
     what_if: bool = False
     parameters: tuple[Parameter, ...] = ()
     order: int = 1000
+    topic: str = ""
     keys: Mapping[str, str] = field(default_factory=dict)
     asked_by: str = ""
     like: str = ""

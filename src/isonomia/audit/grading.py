@@ -14,7 +14,7 @@ from isonomia.audit.multiplicity import ALPHA
 from isonomia.evidence import SEVERITIES, Estimate, Finding, Severity, Tier
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
-from isonomia.report import Criterion, Section, Verdict
+from isonomia.report import Criterion, Section
 from isonomia.subject import Subject
 
 #: Findings that follow from a figure of another name: a rule about selection rates judges them too.
@@ -26,15 +26,14 @@ SAME_FACT = {
 }
 
 
-def grade(sections: Sequence[Section], subject: Subject, verdict: Verdict | None) -> list[Section]:
+def grade(sections: Sequence[Section], subject: Subject, criteria: Sequence[Criterion]) -> list[Section]:
     """The sections with findings that say what they concern, as severe as they may be, in the words of the file."""
     attributes = frozenset(column.name for column in subject.attributes)
-    criteria = () if verdict is None else verdict.criteria
 
     def final(finding: Finding, check: str) -> Finding:
-        graded = grade_finding(finding, check, attributes, criteria)
         people = finding.people or Estimate.missing(_uncounted(finding, check, subject), n=finding.n)
-        return replace(graded, people=people, message=subject.words.spoken(finding.message))
+        spoken = replace(finding, people=people, message=subject.words.spoken(finding.message))
+        return as_judged(grade_finding(spoken, check, attributes, criteria), criteria)
 
     out = []
     for section in sections:
@@ -55,7 +54,7 @@ def grade_finding(
     critical is for people; what may be chance after correction, and what would happen to altered rows, is a notice.
     """
     judged = [criterion for criterion in criteria if _judges(criterion, finding)]
-    broken = any(criterion.outcome == "exceeds" and _same_people(criterion, finding) for criterion in judged)
+    broken = any(criterion.outcome == "exceeds" and same_people(criterion, finding) for criterion in judged)
     about = bool(set(attributes) & {*finding.who, *finding.columns})
     tier: Tier = "policy" if broken else "people" if about else "slices" if finding.who else "model"
     ceiling = _ceiling(finding, check, about)
@@ -67,6 +66,26 @@ def grade_finding(
     return replace(finding, tier=tier, severity=severity)
 
 
+#: Findings about a measure of the fairness suite, and how a rule says the same measure.
+_SAME_MEASURE = {"disparate_impact": "ratio", "statistical_parity": "difference"}
+
+
+def as_judged(finding: Finding, criteria: Sequence[Criterion]) -> Finding:
+    """The finding with the figure, interval and sentence of the rule that judges the very same measure, if one does."""
+    for criterion in criteria:
+        same = _judges(criterion, finding) and criterion.measure == _SAME_MEASURE.get(finding.metric)
+        if same and same_people(criterion, finding) and criterion.sentence is not None:
+            return replace(
+                finding, message=criterion.sentence, estimate=criterion.estimate, threshold=criterion.threshold
+            )
+    return finding
+
+
+def covers(finding: Finding, criterion: Criterion) -> bool:
+    """Whether a finding is about the figure and the people of a rule."""
+    return _judges(criterion, finding) and same_people(criterion, finding)
+
+
 def _judges(criterion: Criterion, finding: Finding) -> bool:
     """Whether a rule compares the same figure of the same groups."""
     metric = SAME_FACT.get(finding.metric, finding.metric)
@@ -75,7 +94,7 @@ def _judges(criterion: Criterion, finding: Finding) -> bool:
     return metric in (criterion.metric, *METRICS[criterion.metric].aliases)
 
 
-def _same_people(criterion: Criterion, finding: Finding) -> bool:
+def same_people(criterion: Criterion, finding: Finding) -> bool:
     """Whether it is about the group that the rule names, or about the other one compared with it."""
     who, reference = _texts(finding.who), _texts(finding.reference)
     named, other = _texts(criterion.who), _texts(criterion.reference)
@@ -95,8 +114,17 @@ def _ceiling(finding: Finding, check: str, about_people: bool) -> Severity:
     return "notice" if CHECKS[check].what_if else "warning"
 
 
+#: Checks that are about something other than people, and what.
+_NOBODY = {
+    "mitigation": msg("it is about what fixes would do, not about people as they are treated now"),
+    "metric_disagreement": msg("it compares what metrics say, not how people are treated"),
+}
+
+
 def _uncounted(finding: Finding, check: str, subject: Subject) -> Message:
     """Why a finding counts no people."""
+    if check in _NOBODY:
+        return _NOBODY[check]
     if check in CHECKS and CHECKS[check].what_if:
         return msg("it is about altered rows, not about people as they are")
     if subject.task == "regression" and finding.who:

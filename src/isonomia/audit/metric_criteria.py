@@ -20,7 +20,7 @@ from isonomia.audit.verdict_sentences import (
     without_figure,
 )
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Estimate
+from isonomia.evidence import Estimate, affected
 from isonomia.languages import Message, People, msg
 from isonomia.metrics import METRICS
 from isonomia.policies import LimitRule, Policy, Rule
@@ -123,8 +123,24 @@ def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Cri
         reason = _joined(msg("no ratio: the rate of every group, or of the reference, is 0"), left_out)
         return _without(rule, "not_enough_evidence", reason, int(question.measured.sizes.sum()), **people)
     n = int(question.measured.sizes[evidence.who])
-    statement = compared_sentence(_compared(question, evidence), evidence)
+    compared = _compared(question, evidence)
+    people["people"] = _shortfall(compared, evidence, n, level)
+    statement = compared_sentence(compared, evidence)
     return _decided(rule, evidence, statement, n=n, level=level, left_out=left_out, **people)
+
+
+def _shortfall(compared: Compared, evidence: Evidence, n: int, level: float) -> Estimate | None:
+    """The people that the group lacks at the rate of the other one, which is taken as given; None for other figures."""
+    own, other = compared.values
+    ratio = compared.rule.measure == "ratio"
+    plain = compared.metric.id == "selection_rate" and compared.title == compared.metric.title
+    if not plain or not own < other or (ratio and evidence.numerator != evidence.who):
+        return None
+    ends = [evidence.value, evidence.low, evidence.high]
+    value, *around = [other * (1 - end) for end in ends] if ratio else ends
+    if not np.isfinite(around).all():
+        return None
+    return affected(Estimate(value, min(around), max(around), n=n, level=level, method="simultaneous"), n)
 
 
 def _compared(question: GroupQuestion, evidence: Evidence) -> Compared:

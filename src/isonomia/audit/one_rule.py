@@ -14,16 +14,16 @@ from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import msg
 from isonomia.metrics import METRICS
 from isonomia.mitigation.judging.goals import CRITERION_OF
-from isonomia.report import Criterion, Section, Verdict
+from isonomia.report import Criterion, Section
 from isonomia.report.words import CRITERIA
 
 #: Where measures are compared with thresholds: check and table.
 _MEASURES = ("fairness_suite", "measures")
 
 
-def with_one_rule(sections: Sequence[Section], verdict: Verdict | None) -> list[Section]:
+def with_one_rule(sections: Sequence[Section], criteria: Sequence[Criterion]) -> list[Section]:
     """The sections whose measures have the policy's interval, limit and outcome where the policy judges them."""
-    judged = {} if verdict is None else _judged(verdict.criteria)
+    judged = _judged(criteria)
     code, name = _MEASURES
     out = []
     for section in sections:

@@ -73,7 +73,7 @@ class Report:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Report:
-        """The report that `to_dict` wrote; also one of schema version 1."""
+        """The report that `to_dict` wrote; also one of schema version 1 or 2."""
         return cls(from_json(record))
 
     @property
@@ -174,13 +174,17 @@ class Report:
     def to_html(self, language: str | None = None, *, page: bool = True, extent: Extent = "whole") -> str:
         """The report as one self-contained page; with ``page=False`` as a static fragment of another page.
 
-        With ``extent="first_page"`` it is what a board reads and signs: one sheet of A4 paper.
+        With ``extent="first_page"`` it is what a board reads and signs: one sheet of A4 paper; with "short" the
+        findings and the criteria of the policy follow.
         """
         return to_html(self.document, language or self.language, page=page, extent=extent)
 
-    def to_pdf(self, language: str | None = None) -> bytes:
-        """The report as a PDF on A4 paper, printed by Chromium: the first page, the findings, then the annex."""
-        return to_pdf(self.document, language or self.language)
+    def to_pdf(self, language: str | None = None, *, extent: Extent = "short") -> bytes:
+        """The report as a PDF on A4 paper, printed by Chromium: the first page, the findings and the criteria.
+
+        With ``extent="whole"`` the annex follows, with everything that was measured.
+        """
+        return to_pdf(self.document, language or self.language, extent=extent)
 
     def to_markdown(self, language: str | None = None) -> str:
         """The report as Markdown."""
@@ -200,8 +204,9 @@ class Report:
         Parameters
         ----------
         folder : path, optional
-        formats : sequence of "html", "json", "md", "summary", "pdf"
-            "summary" is the first page alone, for one sheet of paper; "pdf" is printed by Chromium.
+        formats : sequence of "html", "json", "md", "summary", "pdf", "annex"
+            "summary" is the first page alone, for one sheet of paper; "pdf" is the short report printed by Chromium,
+            "annex" the same with everything that was measured.
         language : "en" or "pt-BR", optional
         store : Store or address, optional
             Where the report is kept as a run of `analysis` (see `isonomia.store.open`). What is kept and written has a

@@ -15,6 +15,7 @@ from typing import Any, Unpack
 
 from isonomia._version import __version__
 from isonomia.audit.balance import balance_sheet
+from isonomia.audit.broken_rules import with_broken_rules
 from isonomia.audit.check_registry import Check, Options, choose_checks, read_check_options
 from isonomia.audit.grading import grade
 from isonomia.audit.multiplicity import Families, adjust_families
@@ -24,7 +25,7 @@ from isonomia.audit.report import Report
 from isonomia.audit.spec import ModelSpec, Spec, read_spec
 from isonomia.audit.spec_options import wired
 from isonomia.audit.tried import with_tried
-from isonomia.audit.verdict import judge, recount
+from isonomia.audit.verdict import conclude, decide_figures
 from isonomia.data import Dataset
 from isonomia.errors import (
     BudgetError,
@@ -120,11 +121,12 @@ def audit(
     sections, families = _adjusted(sections, subject)
     begun = time.perf_counter()
     now = datetime.now(UTC)
-    verdict = None if rules is None else judge(rules, subject, sections, on=now.date())
+    decided = {} if rules is None else decide_figures(rules, subject, sections)
+    criteria = [criterion for each in decided.values() for criterion in each]
+    sections = with_one_rule(with_tried(grade(sections, subject, criteria)), criteria)
+    sections = with_broken_rules(sections, criteria)
+    verdict = None if rules is None else conclude(rules, decided, sections, on=now.date())
     timings["verdict"] = time.perf_counter() - begun
-    sections = with_one_rule(with_tried(grade(sections, subject, verdict)), verdict)
-    if rules is not None and verdict is not None:
-        verdict = recount(verdict, rules, sections)
     sheet = balance_sheet(subject, families)
     notes = (*sheet.notes, *(() if subject.dataset is None else subject.dataset.notes), *_moved(subject))
     document = Document(
@@ -229,7 +231,7 @@ def _examined(entry: Check, subject: Subject, options: Mapping[str, Any], policy
 
     def ended(outcome: Any, **parts: Any) -> Section:
         seconds = time.perf_counter() - started
-        return Section(entry.id, entry.title, entry.question, outcome, seconds=seconds, **parts)
+        return Section(entry.id, entry.title, entry.question, outcome, seconds=seconds, topic=entry.topic, **parts)
 
     subject.sampled()  # by another check
     try:

@@ -1,8 +1,12 @@
-"""One function decides a verdict; Python, command line and web only show it."""
+"""One function decides a verdict; Python, command line and web only show it.
+
+Rules about figures come first (`decide_figures`). How severe a finding is follows from them (`grading`), and rules
+about findings follow from that (`conclude`): nothing is decided twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
@@ -33,7 +37,20 @@ def judge(policy: Policy, subject: Subject, sections: Sequence[Section] = (), *,
     on
         The day of the audit, today by default: outside the policy's dates the verdict says so.
     """
-    criteria = tuple(_spoken(criterion, subject.words) for criterion in _criteria(policy, subject, sections))
+    return conclude(policy, decide_figures(policy, subject, sections), sections, on=on)
+
+
+#: The criteria of each rule, by its id.
+Decided = Mapping[str, Sequence[Criterion]]
+
+
+def conclude(policy: Policy, decided: Decided, sections: Sequence[Section], *, on: date | None = None) -> Verdict:
+    """The verdict from what was decided about figures, and from the findings of these sections."""
+
+    def of(rule: BaseRule) -> Sequence[Criterion]:
+        return [findings_criterion(rule, sections)] if isinstance(rule, FindingsRule) else decided[rule.id]
+
+    criteria = tuple(criterion for rule in policy.rules for criterion in of(rule))
     outcome = worst([criterion.outcome for criterion in criteria])
     return Verdict(
         outcome,
@@ -48,19 +65,6 @@ def judge(policy: Policy, subject: Subject, sections: Sequence[Section] = (), *,
     )
 
 
-def recount(verdict: Verdict, policy: Policy, sections: Sequence[Section]) -> Verdict:
-    """The verdict with rules about findings decided on these sections.
-
-    How severe a finding is follows from the verdict on the figures, so findings are counted after they were graded.
-    """
-    counted = {rule.id: findings_criterion(rule, sections) for rule in policy.rules if isinstance(rule, FindingsRule)}
-    if not counted:
-        return verdict
-    criteria = tuple(counted.get(criterion.rule, criterion) for criterion in verdict.criteria)
-    outcome = worst([criterion.outcome for criterion in criteria])
-    return replace(verdict, outcome=outcome, criteria=criteria, reason=verdict_sentence(outcome, criteria))
-
-
 def _spoken(criterion: Criterion, words: Words) -> Criterion:
     """The criterion in the words of the file."""
     sentence, reason = criterion.sentence, criterion.reason
@@ -71,8 +75,8 @@ def _spoken(criterion: Criterion, words: Words) -> Criterion:
     )
 
 
-def _criteria(policy: Policy, subject: Subject, sections: Sequence[Section]) -> tuple[Criterion, ...]:
-    """The criteria in the order of the rules; intervals of all limits hold together."""
+def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section]) -> Decided:
+    """The criteria of every rule about figures, in the words of the file; intervals of all limits hold together."""
     metrics = [rule for rule in policy.rules if isinstance(rule, Rule)]
     others = sum(isinstance(rule, CheckRule) for rule in policy.rules)
     found = metric_criteria(metrics, policy, subject, besides=others)
@@ -81,13 +85,10 @@ def _criteria(policy: Policy, subject: Subject, sections: Sequence[Section]) -> 
     def of(rule: BaseRule) -> Sequence[Criterion]:
         if isinstance(rule, CheckRule):
             return [check_criterion(rule, sections, subject.settings.level, picked)]
-        if isinstance(rule, FindingsRule):
-            return [findings_criterion(rule, sections)]
-        if isinstance(rule, FigureRule):
-            return figure_criteria(rule, sections, policy.min_per_group)
-        return found[rule.id]
+        return figure_criteria(rule, sections, policy.min_per_group) if isinstance(rule, FigureRule) else found[rule.id]
 
-    return tuple(criterion for rule in policy.rules for criterion in of(rule))
+    about_figures = [rule for rule in policy.rules if not isinstance(rule, FindingsRule)]
+    return {rule.id: [_spoken(criterion, subject.words) for criterion in of(rule)] for rule in about_figures}
 
 
 #: The worst first; the first that occurs is that of all together.

@@ -27,7 +27,7 @@ class Compared:
 
 
 def compared_sentence(found: Compared, evidence: Evidence) -> Message:
-    """Two groups compared: "Black are selected 0.67 times as often as White (59.3% and 88.5%); ..."."""
+    """Two groups compared: "Black are selected 0.67 times as often as White (59.3% and 88.5%). ..."."""
     rule, form, style = found.rule, found.metric.format, style_of(found.rule, found.metric)
     who, reference = (People.of(people or {}) for people in found.people)
     one, other = (amount(value, form) for value in found.values)
@@ -37,21 +37,21 @@ def compared_sentence(found: Compared, evidence: Evidence) -> Message:
         ratio = amount(evidence.value, style, limit=rule.limit)
         if found.metric.id == "selection_rate" and found.title == found.metric.title:
             return msg(
-                "{who:first} {are_selected} {ratio} times as often as {reference} ({one} and {other}); {tail}",
+                "{who:first} {are_selected} {ratio} times as often as {reference} ({one} and {other}). {tail}",
                 are_selected=ARE_SELECTED,
                 ratio=ratio,
                 tail=tail,
                 **facts,
             )
         return msg(
-            "{metric:first} is {one} for {who} and {other} for {reference}, a ratio of {ratio}; {tail}",
+            "{metric:first} is {one} for {who} and {other} for {reference}, a ratio of {ratio}. {tail}",
             metric=found.title,
             ratio=ratio,
             tail=tail,
             **facts,
         )
     return msg(
-        "{metric:first} is {one} for {who} and {other} for {reference}, a gap of {gap}; {tail}",
+        "{metric:first} is {one} for {who} and {other} for {reference}, a gap of {gap}. {tail}",
         metric=found.title,
         gap=amount(evidence.value, style, limit=rule.limit),
         tail=tail,
@@ -67,9 +67,9 @@ def style_of(rule: Rule, metric: Metric) -> str:
 
 
 def overall_sentence(rule: LimitRule, title: Message | str, form: str, evidence: Evidence) -> Message:
-    """A figure over everyone: "Accuracy is 84.1%; interval 82.1% to 85.8%; the limit is 80.0%."."""
+    """A figure over everyone: "Accuracy is 84.1%. The interval is 82.1% to 85.8%; ..."."""
     value = amount(evidence.value, form, limit=rule.limit)
-    return msg("{metric:first} is {value}; {tail}", metric=title, value=value, tail=_limits(rule, evidence, form))
+    return msg("{metric:first} is {value}. {tail}", metric=title, value=value, tail=_limits(rule, evidence, form))
 
 
 def explained(statement: Message, outcome: VerdictOutcome, reason: Message | str | None) -> Message:
@@ -114,7 +114,7 @@ def verdict_sentence(outcome: VerdictOutcome, criteria: Sequence[Criterion]) -> 
     first, more = same[0].sentence or Message.literal(str(same[0].name)), len(same) - 1
     if outcome == "documents":
         return msg(
-            "The report documents {n:the figure that this profile asks for|all # figures that this profile asks for}.",
+            "The report documents {n:the figure|the # figures} that this profile asks for.",
             n=len(same),
         )
     if outcome == "incomplete":
@@ -152,10 +152,10 @@ def _limits(rule: LimitRule, evidence: Evidence, style: str) -> Message:
     limit = amount(rule.limit, style)
     ends = [end for end in (evidence.low, evidence.high) if np.isfinite(end)]
     if len(ends) < 2:
-        return msg("the limit is {limit}.", limit=limit)
+        return msg("The limit is {limit}.", limit=limit)
     low = Message("{x:points}", {"x": ends[0]}) if style == "points" else amount(ends[0], style, limit=rule.limit)
     high = amount(ends[1], style, limit=rule.limit)
-    return msg("interval {low} to {high}; the limit is {limit}.", low=low, high=high, limit=limit)
+    return msg("The interval is {low} to {high}; the limit is {limit}.", low=low, high=high, limit=limit)
 
 
 def amount(value: float, style: str, limit: float | None = None) -> Message:

@@ -11,6 +11,7 @@ import numpy as np
 
 from isonomia.evidence.estimate import Estimate
 from isonomia.languages import Encoded, Message, Name, decode, encode, msg
+from isonomia.languages.encoding import encode_column
 from isonomia.languages.message import write_interval, write_number
 
 #: How a column is written: share (0.12 as 12.0%), signed points (0.12 as 12.0), number, count, p-value, text.
@@ -114,12 +115,20 @@ class Column(Encoded, kind="column"):
 
     @classmethod
     def stack(cls, columns: Sequence[Column]) -> Column:
-        """Columns of one kind, one below the other."""
-        parts: dict[str, Any] = {
-            part: [value for column in columns for value in getattr(column, part)]
-            for part in ("values", "low", "high", "reason", "keys")
-            if all(getattr(column, part) is not None for column in columns)
-        }
+        """Columns of one kind, one below the other; a part that only some of them have is missing in the others' rows.
+
+        >>> stacked = Column.stack([Column("x", [None], reason=["no rows"]), Column("x", [1.0])])
+        >>> stacked.values, stacked.reason
+        ([None, 1.0], ['no rows', None])
+        """
+        parts: dict[str, Any] = {}
+        for part in ("values", "low", "high", "reason", "keys"):
+            given = [getattr(column, part) for column in columns]
+            if any(each is not None for each in given):
+                filled = (
+                    [None] * len(column) if own is None else own for column, own in zip(columns, given, strict=True)
+                )
+                parts[part] = [value for each in filled for value in each]
         return replace(columns[0], **parts)
 
     def flat(self) -> dict[str, Values]:
@@ -212,7 +221,7 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _listed(values: Values) -> list[Any]:
+def _listed(values: Values) -> Any:
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
-        return list(encode(values))
-    return [encode(plain(value)) for value in values]
+        return encode(values)
+    return encode_column(map(plain, values))

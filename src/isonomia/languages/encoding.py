@@ -6,8 +6,9 @@ JSON has texts, numbers, truth values, lists and objects. Everything else is an 
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -29,6 +30,8 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "time": lambda given: time.fromisoformat(given["value"]),
     "timedelta": lambda given: timedelta(seconds=given["value"]),
     "decimal": lambda given: Decimal(given["value"]),
+    "coded": lambda given: _uncoded(given["levels"], given["codes"]),
+    "zipped": lambda given: list(zip(*map(decode, given["columns"]), strict=True)),
 }
 
 
@@ -103,6 +106,29 @@ def encode(value: Any) -> Any:
     return _other(value)
 
 
+def encode_column(values: Iterable[Any]) -> Any:
+    """A column as JSON writes it: a list, or its distinct values and their indices where texts or objects repeat.
+
+    Tuples of one length are written as one column for each of their parts.
+
+    >>> encode_column(["F", "M", "F"]), encode_column([0.5, 0.5])
+    ({'$': 'coded', 'levels': ['F', 'M'], 'codes': [0, 1, 0]}, [0.5, 0.5])
+    >>> encode_column([("a", 1), ("b", 2)])
+    {'$': 'zipped', 'columns': [['a', 'b'], [1, 2]]}
+    """
+    given = list(values)
+    if len(given) > 1 and all(type(value) is tuple and len(value) == len(given[0]) > 0 for value in given):
+        return {KIND: "zipped", "columns": [encode_column(part) for part in zip(*given, strict=True)]}
+    written = [encode(value) for value in given]
+    if not any(isinstance(item, str | dict | list) for item in written):
+        return written
+    levels: dict[str, int] = {}
+    codes = [levels.setdefault(json.dumps(item), len(levels)) for item in written]
+    if len(levels) == len(written):
+        return written
+    return {KIND: "coded", "levels": [json.loads(level) for level in levels], "codes": codes}
+
+
 def decode(value: Any) -> Any:
     """The value that `encode` wrote.
 
@@ -119,6 +145,14 @@ def decode(value: Any) -> Any:
     if read is None:
         raise DataError(f"Unknown kind of value {value[KIND]!r}; a newer version wrote it, or it is damaged.")
     return read(value)
+
+
+def _uncoded(levels: list[Any], codes: list[int]) -> list[Any]:
+    """The column that its distinct values and their indices stand for."""
+    known = [decode(level) for level in levels]
+    if codes and not 0 <= min(codes) <= max(codes) < len(known):
+        raise DataError(f"A column has {len(known)} distinct values and an index that is not one of theirs: damaged.")
+    return [known[code] for code in codes]
 
 
 def _field(type_: Any, value: Any) -> Any:

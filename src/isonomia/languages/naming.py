@@ -8,6 +8,7 @@ are: "[18,5; 30)".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from isonomia.languages.encoding import Encoded
@@ -34,13 +35,13 @@ class Name(str, Encoded, kind="name"):
         return name
 
     def to_dict(self) -> dict[str, Any]:
-        """The English text and the message it was made of, for JSON."""
-        return {"text": str(self), "message": self.message.to_dict()}
+        """The English text, and the template and parameters it was made of, for JSON."""
+        return {**self.message.to_dict(), "text": str(self)}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Name:
-        """The name that `to_dict` wrote."""
-        return cls(Message.from_dict(given["message"]), given["text"])
+        """The name that `to_dict` wrote; files of schema version 2 keep template and parameters one level deeper."""
+        return cls(Message.from_dict(given.get("message", given)), given["text"])
 
     def __getnewargs__(self) -> tuple[Any]:
         """What a copy is made of."""
@@ -62,17 +63,14 @@ def is_value(column: str, value: str, sign: str = "=") -> Name:
     >>> is_value("race", Name(msg("missing"))).text("pt-BR"), is_value("sex", "F", " = ")
     ('race=ausente', 'sex = F')
     """
-    if value.startswith(("< ", ">= ")):
+    if (span := span_of(value)) is not None and None in (span.low, span.high):
         sign = " "
-    message = Message("{column}{sign}{value}", {"column": column, "sign": Message(sign), "value": value})
-    return Name(message, f"{column}{sign}{value}")
+    return Name(Message(f"{{column}}{sign}{{value}}", {"column": column, "value": value}), f"{column}{sign}{value}")
 
 
 def is_in(column: str, values: str) -> Name:
     """That a column's value lies within a range, or among some values.
 
-    >>> is_in("age", "[25, 60)").text("pt-BR")
-    'age em [25, 60)'
     >>> is_in("age", between(25, 60)).text("pt-BR")
     'age em [25; 60)'
     """
@@ -108,6 +106,54 @@ def at_least(edge: float) -> Name:
     return Name(msg(">= {edge:g}", edge=edge))
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of numbers: an end that is None has no limit; the upper end belongs to it only where it is `closed`."""
+
+    low: float | None
+    high: float | None
+    closed: bool = False
+
+
+def span_of(value: object) -> Span | None:
+    """The range that `between`, `below` or `at_least` named; None for any other text, whatever it looks like.
+
+    >>> span_of(between(25, 60)), span_of("[25, 60)")
+    (Span(low=25, high=60, closed=False), None)
+    """
+    if not isinstance(value, Name):
+        return None
+    template, ends = value.message.template, value.message.params
+    if template in (_HALF_OPEN, _CLOSED):
+        return Span(ends["low"], ends["high"], template == _CLOSED)
+    if template == _BELOW:
+        return Span(None, ends["edge"])
+    return Span(ends["edge"], None) if template == _AT_LEAST else None
+
+
+def among(values: Iterable[str], *, more: int = 0) -> Name:
+    """Several values of a column, one of which people have; `more` says how many are not written.
+
+    >>> among(["a", "b"]), among(["a", "b"], more=3)
+    ('{a, b}', '{a, b, ... 3 more}')
+    """
+    named = together(values)
+    if more:
+        return Name(msg("{{{named}, ... {n:int} more}}", named=named, n=more))
+    return Name(Message("{{{named}}}", {"named": named}))
+
+
+def members(value: object) -> tuple[str, int] | None:
+    """The values that `among` named, and how many it did not write; None for any other text.
+
+    >>> members(among(["a", "b"])), members("{a, b}")
+    (('a, b', 0), None)
+    """
+    if not isinstance(value, Name) or value.message.template not in _AMONG:
+        return None
+    return value.message.params["named"], value.message.params.get("n", 0)
+
+
 def number(value: float) -> Name:
     """A number that is a name.
 
@@ -128,7 +174,7 @@ def together(names: Iterable[str], between: str = ", ") -> str:
         return between.join(parts)
     message = Message("{part}", {"part": parts[0]})
     for part in parts[1:]:
-        message = Message("{message}{between}{part}", {"message": message, "between": Message(between), "part": part})
+        message = Message(f"{{message}}{between}{{part}}", {"message": message, "part": part})
     return Name(message, between.join(parts))
 
 
@@ -161,3 +207,10 @@ def both(parts: Iterable[Message]) -> Message:
     for part in rest:
         first = msg("{one} and {other}", one=first, other=part)
     return first
+
+
+#: By these templates a name is known to be a range of numbers or a set of values.
+_HALF_OPEN, _CLOSED, _BELOW, _AT_LEAST = (
+    name.message.template for name in (between(0, 1), between(0, 1, closed=True), below(0), at_least(0))
+)
+_AMONG = frozenset(name.message.template for name in (among(["a"]), among(["a"], more=1)))

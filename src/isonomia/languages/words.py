@@ -1,7 +1,7 @@
 """The words of the file in the sentences of the report: people, columns, the outcome and its favourable value.
 
 Code that writes a sentence puts `People`, `ColumnName` and `OutcomeName` into its gaps, and one of the phrases below
-where it speaks of the favourable decision. They read well by themselves ("Black, Female are selected ..."). An audit,
+where it speaks of the favourable decision. They read well by themselves ("Black women are selected ..."). An audit,
 which knows the outcome and the user's labels, passes each sentence through `Words.spoken` ("Black women are approved").
 """
 
@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import Any
 
 from isonomia.languages.encoding import Record
+from isonomia.languages.labels import AFFIRMATIVE, BARE, Labels, text_of_data
 from isonomia.languages.message import Message, msg
-from isonomia.languages.people import AFFIRMATIVE, BARE, ColumnName, Labels, OutcomeName, People, text_of_data
+from isonomia.languages.people import ColumnName, OutcomeName, People
 
 #: What a model does to people, in a sentence whose subject is a group: "women are selected less often than men".
 ARE_SELECTED = msg("are selected")
@@ -51,10 +52,10 @@ class Words(Labels, Record, kind="words"):
 
     Examples
     --------
-    >>> words = Words(target="loan_status", favourable="approved", values={"sex": {"F": "women", "M": "men"}})
+    >>> words = Words(target="loan_status", favourable="approved", values={"sex": {"F": "ladies"}})
     >>> said = Message("{who:first} {are} less.", {"who": People.of({"sex": "F"}), "are": ARE_SELECTED})
     >>> str(said), str(words.spoken(said))
-    ('Sex F are selected less.', 'Women are approved less.')
+    ('Women are selected less.', 'Ladies are approved less.')
     """
 
     target: str = ""
@@ -68,7 +69,7 @@ class Words(Labels, Record, kind="words"):
 
     def _spoken(self, value: Any) -> Any:
         if isinstance(value, People):
-            return self.people(dict(value.values), named=value.named)
+            return self.people(dict(value.values))
         if isinstance(value, ColumnName):
             return text_of_data(self.column(value.name))
         if isinstance(value, OutcomeName):

@@ -15,6 +15,7 @@ from isonomia.display import Shown
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Estimate, Finding, Fold, Result, Severity, fold, rank
 from isonomia.languages import Language, Message, Record, Words, msg
+from isonomia.languages.naming import both
 from isonomia.parameters import Choice
 
 #: What a policy says of the subject: one with limits, or (the last two) one that asks for figures in the report.
@@ -58,6 +59,8 @@ class Criterion(Record, kind="criterion"):
         What was compared ("selection_rate", "ratio"); no metric for rules about checks and findings.
     sentence : Message, optional
         The whole criterion as a sentence: people, figure, interval, limit and what follows.
+    people : Estimate, optional
+        How many people the worst-off group lacks at the rate of the other one; None where the figure counts nobody.
     """
 
     name: Message | str
@@ -76,6 +79,7 @@ class Criterion(Record, kind="criterion"):
     metric: str = ""
     measure: str = ""
     sentence: Message | None = None
+    people: Estimate | None = None
 
     @property
     def key(self) -> str:
@@ -160,6 +164,8 @@ class Section(Record, Shown, kind="section"):
         Why it has no answer, was left out or failed; needed for those three outcomes.
     seconds : float
         How long it took.
+    topic : str
+        The question that several checks ask: they stand together (see `chapters`).
     """
 
     code: str
@@ -169,6 +175,7 @@ class Section(Record, Shown, kind="section"):
     result: Result | None = None
     reason: Message | str | None = None
     seconds: float = 0.0
+    topic: str = ""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -281,10 +288,25 @@ class Document(Shown):
             return msg("No check could be run, so there is no statement about the model.")
         if not self.findings:
             return msg("No issues in {ran:# check|# checks}.", ran=ran)
+        *others, last = [counted(n, grade) for grade, n in grades.items() if n]
+        listed = [Message("{one}, {other}", {"one": others[0], "other": others[1]})] if len(others) == 2 else others
         return msg(
-            "Issues in {issues:int} of {ran:# check|# checks}: {critical:# critical finding|# critical findings}, "
-            "{warning:# warning|# warnings}, {notice:# notice|# notices}.",
+            "Issues in {issues:int} of {ran:# check|# checks}: {found}.",
             ran=ran,
             issues=counts["issue"],
-            **grades,
+            found=both([*listed, last]),
         )
+
+
+def counted(n: int, grade: Severity) -> Message:
+    """How many findings there are of a severity.
+
+    >>> counted(1, "warning").text("pt-BR"), counted(3, "critical").text("pt-BR")
+    ('1 alerta', '3 achados críticos')
+    """
+    counts: Mapping[Severity, Message] = {
+        "critical": msg("{n:# critical finding|# critical findings}", n=n),
+        "warning": msg("{n:# warning|# warnings}", n=n),
+        "notice": msg("{n:# notice|# notices}", n=n),
+    }
+    return counts[grade]

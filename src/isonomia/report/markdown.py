@@ -10,7 +10,9 @@ from isonomia.evidence import Result, Table
 from isonomia.languages import Message, check_language, msg, translate
 from isonomia.languages.message import write_number
 from isonomia.report import words
+from isonomia.report.chapters import Chapter, arranged
 from isonomia.report.document import Document, Section
+from isonomia.report.naming import in_file_words
 from isonomia.report.tables import cells, shown_columns
 from isonomia.report.texts import figure, headline, readable, rows, sentence, tame, who
 
@@ -41,6 +43,7 @@ def to_markdown(document: Document, language: str = "en") -> str:
     # Audit of a model
     """
     language = check_language(language)
+    document = in_file_words(document)
     parts = [
         f"# {sentence(document.title, language, escape)}",
         document.assessment.text(language),
@@ -48,7 +51,7 @@ def to_markdown(document: Document, language: str = "en") -> str:
         *_subject(document, language),
         *_verdict(document, language),
         *_findings(document, language),
-        *(part for section in document.sections for part in _section(section, language)),
+        *(part for chapter, section in arranged(document) for part in _section(section, language, chapter)),
     ]
     if document.balance_sheet is not None:
         parts += [f"## {document.balance_sheet.title.text(language)}", *_body(document.balance_sheet, language)]
@@ -142,7 +145,10 @@ def _findings(document: Document, language: str) -> Iterable[str]:
     )
 
 
-def _section(section: Section, language: str) -> Iterable[str]:
+def _section(section: Section, language: str, chapter: Chapter | None = None) -> Iterable[str]:
+    if chapter is not None:
+        yield f"## {chapter.title.text(language)}"
+        yield sentence(chapter.lead, language, escape)
     yield f"## {section.title.text(language, escape=escape)}"
     outcome = f"**{words.OUTCOMES[section.outcome].text(language)}**"
     reason = f" ({sentence(section.reason, language, escape)})" if section.reason else ""

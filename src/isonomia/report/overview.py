@@ -10,7 +10,7 @@ from isonomia.evidence import SEVERITIES, Finding, Fold, Severity
 from isonomia.languages import Language, Words, msg
 from isonomia.languages.message import write_number
 from isonomia.report import words
-from isonomia.report.document import Document, Section, SectionOutcome
+from isonomia.report.document import Document, Section, SectionOutcome, counted
 from isonomia.report.texts import interval, rows, sentence, who, with_unit
 
 #: More entries than this are left to the annex, which lists the findings of every check.
@@ -62,7 +62,7 @@ def checks(document: Document, language: Language) -> list[View]:
 
 
 def _grades(found: Counter[Severity], language: Language) -> list[tuple[Severity, str]]:
-    return [(grade, words.counted(found[grade], grade, language)) for grade in SEVERITIES if found[grade]]
+    return [(grade, counted(found[grade], grade).text(language)) for grade in SEVERITIES if found[grade]]
 
 
 def section_id(section: Section) -> str:

@@ -24,14 +24,15 @@ from isonomia.languages import Language, check_language, translate
 from isonomia.parameters import Choice
 from isonomia.report.document import Document
 from isonomia.report.first_page import first_page
+from isonomia.report.naming import in_file_words
 from isonomia.report.parts import Figures, Setting, part_view
-from isonomia.report.view import document_view
+from isonomia.report.view import document_view, short_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 #: How much of a report is shown.
-Extent = Literal["whole", "first_page"]
+Extent = Literal["whole", "short", "first_page"]
 #: Rows of each table, tables and pictures of each result (None for all), and whether pictures can be explored.
 Limits = tuple[tuple[int, int | None, bool], ...]
 #: A page stays below this many bytes, and so does the fragment of a whole report; any other fragment below the second.
@@ -61,8 +62,9 @@ def to_html(part: Any, language: str = "en", *, page: bool = True, extent: Exten
     language : "en" or "pt-BR"
     page : bool
         False gives a fragment: no script, no ids, styles that touch nothing around it.
-    extent : "whole" or "first_page"
-        How much of a report: with "first_page" what a board reads and signs, one sheet of A4 paper.
+    extent : "whole", "short" or "first_page"
+        How much of a report: with "first_page" what a board reads and signs, one sheet of A4 paper; with "short" that,
+        the findings and the criteria of the policy, without the annex.
 
     Examples
     --------
@@ -72,19 +74,23 @@ def to_html(part: Any, language: str = "en", *, page: bool = True, extent: Exten
     """
     known = check_language(language)
     Choice(get_args(Extent)).check("extent", extent)
-    if extent == "first_page":
+    if extent != "whole":
         if not isinstance(part, Document):
             raise SpecError(f"Only a report has a first page; got {type(part).__name__}. Leave `extent` out.")
-        return _first_page(part, known, page)
+        return _first_page(part, known, page) if extent == "first_page" else _short(part, known)
+    part = in_file_words(part)
     if not page:
         whole = isinstance(part, Document)
         return _fragment(part, known, MOST_BYTES if whole else FRAGMENT_BYTES)
     return _smallest(PAGE, MOST_BYTES, known, lambda setting: _page(part, setting), page=True)
 
 
-def paper_html(document: Document, language: str) -> str:
-    """The whole report to be printed: everything open, no scripts, long tables cut."""
-    return _page(document, Setting(check_language(language), PAPER_ROWS, Figures(), paper=True))
+def paper_html(document: Document, language: str, extent: Extent = "short") -> str:
+    """The report to be printed: no scripts; with the annex everything open and long tables cut."""
+    if extent != "whole":
+        return to_html(document, language, extent=extent)
+    setting = Setting(check_language(language), PAPER_ROWS, Figures(), paper=True)
+    return _page(in_file_words(document), setting)
 
 
 def _first_page(document: Document, language: Language, page: bool) -> str:
@@ -93,6 +99,11 @@ def _first_page(document: Document, language: Language, page: bool) -> str:
         return _in_page("board.html", setting, first_page(document, language))
     sheets = _style("parts.css", "document.css")
     return _rendered("fragment.html", setting, **first_page(document, language), kind="summary", style=sheets)
+
+
+def _short(document: Document, language: Language) -> str:
+    setting = Setting(language, 0, Figures(), page=False, paper=True)
+    return _in_page("short.html", setting, short_view(document, setting))
 
 
 def _smallest(

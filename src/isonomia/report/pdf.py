@@ -10,7 +10,7 @@ from pathlib import Path
 
 from isonomia.errors import IsonomiaError, MissingExtraError
 from isonomia.report.document import Document
-from isonomia.report.page import paper_html
+from isonomia.report.page import Extent, paper_html
 
 #: Names of the browser on the path, in the order in which they are tried; the variable names another one.
 BROWSERS, VARIABLE = ("chromium", "chromium-browser", "google-chrome"), "ISONOMIA_CHROMIUM"
@@ -52,18 +52,22 @@ def find_chromium() -> str:
     return found
 
 
-def to_pdf(document: Document, language: str = "en", *, seconds: float = MOST_SECONDS) -> bytes:
-    """The whole report as a PDF on A4 paper: the first page, the findings, then the annex.
+def to_pdf(
+    document: Document, language: str = "en", *, extent: Extent = "short", seconds: float = MOST_SECONDS
+) -> bytes:
+    """The report as a PDF on A4 paper: the first page, the findings and the criteria; the annex on request.
 
     Parameters
     ----------
     document : Document
     language : "en" or "pt-BR"
+    extent : "short", "whole" or "first_page"
+        "short" is what people read, a few pages; "whole" has the annex with everything that was measured.
     seconds : float
         Printing that takes longer ends with an error.
     """
     browser = find_chromium()
-    page = paper_html(document, language)
+    page = paper_html(document, language, extent)
     with tempfile.TemporaryDirectory(prefix="isonomia-", ignore_cleanup_errors=True) as folder:
         source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
         source.write_bytes(page.encode("utf-8", "replace"))

@@ -15,7 +15,7 @@ from isonomia.report.markdown import to_markdown
 from isonomia.report.page import to_html
 from isonomia.report.pdf import to_pdf
 
-Form = Literal["html", "json", "md", "summary", "pdf"]
+Form = Literal["html", "json", "md", "summary", "pdf", "annex"]
 
 #: Of each form the name of its file and what writes it.
 _FORMS: Mapping[str, tuple[str, Callable[[Document, str], str | bytes]]] = {
@@ -24,6 +24,7 @@ _FORMS: Mapping[str, tuple[str, Callable[[Document, str], str | bytes]]] = {
     "md": ("report.md", to_markdown),
     "summary": ("summary.html", lambda document, language: to_html(document, language, extent="first_page")),
     "pdf": ("report.pdf", to_pdf),
+    "annex": ("report-with-annex.pdf", lambda document, language: to_pdf(document, language, extent="whole")),
 }
 
 
@@ -40,9 +41,10 @@ def save(
     ----------
     document : Document
     folder : path
-    formats : sequence of "html", "json", "md", "summary", "pdf"
-        report.html, report.json and report.md; summary.html is the first page alone, for one sheet of paper; report.pdf
-        is printed by Chromium, which has to be installed.
+    formats : sequence of "html", "json", "md", "summary", "pdf", "annex"
+        report.html, report.json and report.md; summary.html is the first page alone, for one sheet of paper. Chromium,
+        which has to be installed, prints report.pdf (the first page, the findings and the criteria) and, with "annex",
+        report-with-annex.pdf (everything).
     language : "en" or "pt-BR"
         Of all but JSON, which holds English texts and the templates behind them.
 

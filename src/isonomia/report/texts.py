@@ -74,10 +74,10 @@ def who(
 ) -> str:
     """People in the words of the file; everyone where no value is named.
 
-    >>> who({"sex": "Female", "age": "< 25"}, "en"), who({"age": "[25, 60)"}, "en"), who({}, "pt-BR")
-    ('Female, age below 25', 'age 25 to below 60', 'todas as pessoas')
+    >>> who({"race": "Black", "sex": "Female"}, "en"), who({"sex": "F"}, "en"), who({}, "pt-BR")
+    ('Black, Female', 'sex F', 'todas as pessoas')
     """
-    return (spoken or Words()).people(people).text(language, escape=escape)
+    return (spoken or Words()).shared(people).text(language, escape=escape)
 
 
 def figure(estimate: Estimate, language: str, style: str = "num") -> str:

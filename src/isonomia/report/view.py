@@ -8,6 +8,7 @@ from typing import Any
 
 from isonomia.languages import Language, Words, msg, translate
 from isonomia.report import words
+from isonomia.report.chapters import Chapter, arranged
 from isonomia.report.document import Criterion, Document
 from isonomia.report.first_page import first_page
 from isonomia.report.glossary import GLOSSARY
@@ -16,16 +17,27 @@ from isonomia.report.parts import Setting, card_labels, result_view, section_vie
 from isonomia.report.texts import figure, interval, readable, sentence, tame, who
 
 
+def short_view(document: Document, setting: Setting) -> View:
+    """The first page, the findings and the criteria of the policy as texts."""
+    language = setting.language
+    return {
+        **first_page(document, language),
+        **overview(document, language),
+        "policy": _policy(document, language),
+    }
+
+
 def document_view(document: Document, setting: Setting) -> View:
     """The parts of a whole report as texts, in reading order."""
     language = setting.language
     balance = document.balance_sheet
     return {
-        **first_page(document, language),
-        **overview(document, language),
-        "policy": _policy(document, language),
+        **short_view(document, setting),
         "subject": _pairs(document.subject, words.SUBJECT, language),
-        "sections": [section_view(section, setting) for section in document.sections],
+        "sections": [
+            {**section_view(section, setting), "chapter": _chapter(chapter, language)}
+            for chapter, section in arranged(document)
+        ],
         "balance": None if balance is None else result_view(balance, "balance_sheet", setting),
         "glossary": [(term.text(language), words_.text(language)) for term, words_ in GLOSSARY],
         "fingerprint": _pairs(
@@ -33,6 +45,17 @@ def document_view(document: Document, setting: Setting) -> View:
             words.FINGERPRINT,
             language,
         ),
+    }
+
+
+def _chapter(chapter: Chapter | None, language: Language) -> View | None:
+    """A chapter as it begins: its question and the answer in a sentence."""
+    if chapter is None:
+        return None
+    return {
+        "id": f"chapter-{chapter.topic}",
+        "title": chapter.title.text(language),
+        "lead": sentence(chapter.lead, language),
     }
 
 

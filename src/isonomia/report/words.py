@@ -81,20 +81,6 @@ FINGERPRINT: Mapping[str, Message] = {
 }
 
 
-def counted(n: int, grade: Severity, language: str) -> str:
-    """How many findings there are of a severity.
-
-    >>> counted(1, "warning", "pt-BR"), counted(3, "critical", "pt-BR")
-    ('1 alerta', '3 achados críticos')
-    """
-    counts: Mapping[Severity, Message] = {
-        "critical": msg("{n:# critical finding|# critical findings}", n=n),
-        "warning": msg("{n:# warning|# warnings}", n=n),
-        "notice": msg("{n:# notice|# notices}", n=n),
-    }
-    return counts[grade].text(language)
-
-
 def people_affected(finding: Finding, language: str) -> str:
     """How many people a finding affects, with its interval; empty where none are counted or they are not worse off."""
     people = finding.people

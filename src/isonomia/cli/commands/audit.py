@@ -9,7 +9,7 @@ import typer
 from isonomia.cli.options.model import ModelOptions
 from isonomia.cli.options.roles import read_names
 from isonomia.cli.options.screen import ScreenOptions
-from isonomia.cli.options.shared import AnalysisName, FailOn, Junit, Missing, Out, Pdf, Policy, Seed, StoreAddress
+from isonomia.cli.options.shared import AnalysisName, Annex, FailOn, Junit, Missing, Out, Pdf, Policy, Seed, StoreAddress
 from isonomia.cli.options.table import TableOptions
 
 
@@ -25,6 +25,7 @@ def audit(
     fail_on: FailOn = "verdict",
     out: Out = None,
     pdf: Pdf = False,
+    annex: Annex = False,
     junit: Junit = None,
     store: StoreAddress = None,
     analysis: AnalysisName = None,
@@ -42,7 +43,7 @@ def audit(
     from isonomia.cli.output.store import chosen_store
     from isonomia.languages import msg
 
-    check_pdf(pdf, out)
+    check_pdf(pdf or annex, out)
     screen = talk.screen()
     keeping = chosen_store(store, analysis)
     with ProgressBar(screen, msg("Reading")) as progress:
@@ -59,7 +60,7 @@ def audit(
             language=screen.language,
             progress=progress,
         )
-    deliver(report, screen, out=out, junit=junit, pdf=pdf, keeping=keeping, fail_on=fail_on)
+    deliver(report, screen, out=out, junit=junit, pdf=pdf, annex=annex, keeping=keeping, fail_on=fail_on)
     raise typer.Exit(exit_code(report.document, report.policy, fail_on))
 
 

@@ -10,6 +10,7 @@ import typer
 from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import (
     AnalysisName,
+    Annex,
     FailOn,
     Junit,
     ModelFile,
@@ -41,6 +42,7 @@ def run(
     fail_on: FailOn = "verdict",
     out: Out = None,
     pdf: Pdf = False,
+    annex: Annex = False,
     junit: Junit = None,
     store: StoreAddress = None,
     analysis: AnalysisName = None,
@@ -70,10 +72,10 @@ def run(
     screen = talk.screen(given.language)
     folder = out if out is not None or given.out is None else Path(given.out)
     keeping = chosen_store(store, analysis)
-    check_pdf(pdf, folder)
+    check_pdf(pdf or annex, folder)
     with ProgressBar(screen, msg("Reading")) as progress:
         report = run_spec(given.model_copy(update={"out": None, "language": screen.language}), progress=progress)
-    deliver(report, screen, out=folder, junit=junit, pdf=pdf, keeping=keeping, fail_on=fail_on)
+    deliver(report, screen, out=folder, junit=junit, pdf=pdf, annex=annex, keeping=keeping, fail_on=fail_on)
     raise typer.Exit(exit_code(report.document, report.policy, fail_on))
 
 

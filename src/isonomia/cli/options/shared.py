@@ -11,7 +11,13 @@ Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Start of 
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="The folder for report.html, report.json and report.md.")
 ]
-Pdf = Annotated[bool, typer.Option("--pdf", help="Write report.pdf as well; needs Chromium on the path, and --out.")]
+Pdf = Annotated[
+    bool,
+    typer.Option("--pdf", help="Write report.pdf, the short report, as well; needs Chromium on the path, and --out."),
+]
+Annex = Annotated[
+    bool, typer.Option("--annex", help="Write report-with-annex.pdf, with everything that was measured; as --pdf.")
+]
 Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML for continuous integration.")]
 FailOn = Annotated[
     Literal["verdict", "critical", "warning"],

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from isonomia.audit import FailOn, Report
     from isonomia.cli.output.store import Keeping
     from isonomia.evidence import Result
+    from isonomia.report import Form
 
 
 def check_pdf(pdf: bool, out: Path | None) -> None:
@@ -25,7 +26,7 @@ def check_pdf(pdf: bool, out: Path | None) -> None:
     if not pdf:
         return
     if out is None:
-        raise SpecError("`--pdf` writes report.pdf into the folder of the report; name the folder with --out.")
+        raise SpecError("`--pdf` and `--annex` write into the folder of the report; name the folder with --out.")
     from isonomia.report import find_chromium
 
     find_chromium()
@@ -45,6 +46,7 @@ def deliver(
     out: Path | None,
     junit: Path | None = None,
     pdf: bool = False,
+    annex: bool = False,
     keeping: Keeping | None = None,
     fail_on: FailOn = "verdict",
 ) -> dict[str, Path]:
@@ -54,8 +56,9 @@ def deliver(
     if keeping is not None:
         report = keeping.keep(report, screen)
     saved = {} if out is None else report.save(out, language=screen.language)
-    if pdf and out is not None:  # apart: what was written stays where printing fails
-        saved |= report.save(out, formats=["pdf"], language=screen.language)
+    printed: list[Form] = [form for form, wanted in (("pdf", pdf), ("annex", annex)) if wanted]  # type: ignore[misc]
+    if printed and out is not None:  # apart: what was written stays where printing fails
+        saved |= report.save(out, formats=printed, language=screen.language)
     if junit is not None:
         from isonomia.cli.output.junit import to_junit
 

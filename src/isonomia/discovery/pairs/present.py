@@ -13,7 +13,7 @@ from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
 from isonomia.evidence import THRESHOLDS, Change, Estimate, Finding, Picture, Table, wilson
 from isonomia.languages import Message, column_names, msg
-from isonomia.languages.naming import Name, between, either, is_value, number
+from isonomia.languages.naming import at_least, between, either, is_value, number
 from isonomia.probing import Domain
 from isonomia.typing import Floats
 
@@ -270,7 +270,7 @@ def _shares(values: Floats, counts: NDArray[np.intp], edges: Floats) -> Floats:
 def _range(feature: Any, low: float, high: float) -> str:
     if feature.kind == "integer" and high == low + 1:
         return feature.text(low)  # type: ignore[no-any-return]
-    return Name(Message("≥ {low:g}", {"low": low})) if np.isinf(high) else between(low, high)
+    return at_least(low) if np.isinf(high) else between(low, high)
 
 
 def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estimate | None) -> tuple[Finding, ...]:

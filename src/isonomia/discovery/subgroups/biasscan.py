@@ -283,24 +283,24 @@ def _sentence(
     if not comparison.is_rate:
         if direction == "over":
             return msg(
-                "The expected value is too high where {slice}: {expected:num} on average, {observed:num} observed "
+                "The expected value is too high for {slice}: {expected:num} on average, {observed:num} observed "
                 "({n:# row|# rows}).",
                 **params,
             )
         return msg(
-            "The expected value is too low where {slice}: {expected:num} on average, {observed:num} observed ({n:# "
+            "The expected value is too low for {slice}: {expected:num} on average, {observed:num} observed ({n:# "
             "row|# rows}).",
             **params,
         )
     params["outcome"] = comparison.about or _favourable(problem)
     if direction == "over":
         return msg(
-            "{outcome} is expected too often where {slice}: {expected:pct} expected, {observed:pct} observed ({n:# "
+            "{outcome} is expected too often for {slice}: {expected:pct} expected, {observed:pct} observed ({n:# "
             "row|# rows}).",
             **params,
         )
     return msg(
-        "{outcome} is expected too rarely where {slice}: {expected:pct} expected, {observed:pct} observed ({n:# row|# "
+        "{outcome} is expected too rarely for {slice}: {expected:pct} expected, {observed:pct} observed ({n:# row|# "
         "rows}).",
         **params,
     )

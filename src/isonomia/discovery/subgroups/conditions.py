@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from isonomia.counting import MISSING, Codes
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.languages import Message, Name, msg
-from isonomia.languages.naming import between, either, is_in, is_value, together
+from isonomia.languages.naming import among, between, either, is_in, is_value, together
 
 #: A set of values is described by what it leaves out where that is at most this many.
 _FEW = 4
@@ -33,7 +33,7 @@ def condition_text(column: Codes, codes: Sequence[int]) -> str:
         return is_value(column.name, column.text(codes[0]), " = ")
     left_out = sorted(set(range(column.size)) - set(codes))
     if len(left_out) < len(codes) and len(left_out) <= _FEW:
-        others = together(["{", together(column.text(code) for code in left_out), "}"], "")
+        others = among(column.text(code) for code in left_out)
         return Name(msg("{column} not in {values}", column=column.name, values=others))
     return is_in(column.name, _set_text(column, codes))
 
@@ -44,14 +44,11 @@ def value_text(column: Codes, codes: Sequence[int]) -> str:
         return column.text(codes[0])
     if column.edges is not None:
         return _range_text(column, codes)
-    return together(["{", together(column.text(code) for code in codes), "}"], "")
+    return among(column.text(code) for code in codes)
 
 
 def _set_text(column: Codes, codes: Sequence[int]) -> str:
-    named = together(column.text(code) for code in codes[:_NAMED])
-    if len(codes) <= _NAMED:
-        return together(["{", named, "}"], "")
-    return Name(msg("{{{named}, ... {n:int} more}}", named=named, n=len(codes) - _NAMED))
+    return among((column.text(code) for code in codes[:_NAMED]), more=max(0, len(codes) - _NAMED))
 
 
 def _range_text(column: Codes, codes: Sequence[int]) -> str:

@@ -169,18 +169,18 @@ def findings_of(method: str, search: Search, table: Table, features: Mapping[str
         }
         text = (
             msg(
-                "{measure:first} is {value:pct} for {n:# person|# people} with {slice}; by their scores it would be "
+                "{measure:first} is {value:pct} for {slice} ({n:int} in all); by their scores it would be "
                 "{overall:pct}.",
                 **params,
             )
             if search.style == "pct" and item.stats.get("metric") in GIVEN_SCORE
             else msg(
-                "{measure:first} is {value:pct} for {n:# person|# people} with {slice} and {overall:pct} overall.",
+                "{measure:first} is {value:pct} for {slice} ({n:int} in all) and {overall:pct} overall.",
                 **params,
             )
             if search.style == "pct"
             else msg(
-                "{measure:first} is {value:num} for {n:# person|# people} with {slice} and {overall:num} overall.",
+                "{measure:first} is {value:num} for {slice} ({n:int} in all) and {overall:num} overall.",
                 **params,
             )
         )

@@ -284,13 +284,11 @@ def _sentence(individual: bool, text: str, stats: dict[str, Any]) -> Message:
     }
     if individual:
         return msg(
-            "Only {rate:pct} of those with {slice} would get the same decision with {other} instead ({n:int} people "
-            "sampled).",
+            "Only {rate:pct} of {slice} would get the same decision as {other} ({n:int} people sampled).",
             **params,
         )
     return msg(
-        "Favourable for {rate:pct} of those with {slice} and for {base:pct} of those with {other} ({n:int} sampled "
-        "from each).",
+        "Decisions are favourable for {rate:pct} of {slice} and {base:pct} of {other} ({n:int} sampled from each).",
         **params,
     )
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, composite
 from isonomia.data import Missing
 from isonomia.errors import DataError, SpecError, close_to
-from isonomia.languages.naming import is_in, is_value, together
+from isonomia.languages.naming import is_in, is_value, span_of, together
 from isonomia.parameters import MISSING, Choice, Either, Several, Text, validated
 from isonomia.subject.attributes import MAX_GROUPS
 
@@ -58,12 +58,12 @@ class Group:
 def condition(name: str, text: str) -> str:
     """An attribute and its value as a person reads them.
 
-    >>> condition("sex", "Female"), condition("age", ">= 60"), condition("age", "[25, 60)")
+    >>> from isonomia.languages.naming import at_least, between
+    >>> condition("sex", "Female"), condition("age", at_least(60)), condition("age", between(25, 60))
     ('sex=Female', 'age >= 60', 'age in [25, 60)')
     """
-    if text.startswith("[") and text.endswith((")", "]")):
-        return is_in(name, text)
-    return is_value(name, text)
+    span = span_of(text)
+    return is_value(name, text) if span is None or None in (span.low, span.high) else is_in(name, text)
 
 
 @dataclass(frozen=True, eq=False)

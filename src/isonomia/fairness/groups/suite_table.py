@@ -181,7 +181,7 @@ def _finding(by: tuple[str, ...], name: str, one: Judged, row: Mapping[str, Any]
         threshold=one.threshold,
         reference=dict(high[0].texts) if high else {},
         evidence="fairness_suite/measures",
-        remedy="compare_base_rates",
+        remedy="check_base_rates" if name == "disparate_impact" else "compare_base_rates",
         people=_people(one, measured),
     )
 
@@ -210,8 +210,8 @@ def _sentence(by: tuple[str, ...], name: str, one: Judged) -> Message:
     label = one.worst.get("metric", "").removesuffix("]").partition("[")[2]
     if name == "disparate_impact" and one.sentence is not None and one.figure.low is not None:
         return msg(
-            "{group:first} {are_selected} {value:num} times as often as {other} ({low:num} to {high:num}); the limit "
-            "is {threshold:num}.",
+            "{group:first} {are_selected} {value:.2f} times as often as {other} ({low:.2f} to {high:.2f}); the usual "
+            "threshold is {threshold:.2f}.",
             group=one.worst["lowest"],
             other=one.worst["highest"],
             are_selected=msg('get the decision "{outcome}"', outcome=OutcomeName(label)) if label else ARE_SELECTED,
@@ -219,6 +219,8 @@ def _sentence(by: tuple[str, ...], name: str, one: Judged) -> Message:
         )
     if one.sentence is not None:
         return msg(
-            "{measure} by {by} is {value:num}, the limit {threshold:num}. {sentence}", sentence=one.sentence, **facts
+            "{measure} by {by} is {value:num}; the usual threshold is {threshold:num}. {sentence}",
+            sentence=one.sentence,
+            **facts,
         )
-    return msg("{measure} by {by} is {value:num}; the limit is {threshold:num}.", **facts)
+    return msg("{measure} by {by} is {value:num}; the usual threshold is {threshold:num}.", **facts)

@@ -190,9 +190,9 @@ def _finding(p: Pattern, worst: NDArray[np.bool_], level: float) -> Finding:
         "failure_modes.slice",
         THRESHOLDS["worst_rows"].severity(p.lift),
         msg(
-            "People with {slice} are {share:pct} of the data and {worst:pct} of the worst cases ({lift:num} times the "
+            "{slice:first} are {share:pct} of the data and {worst:pct} of the worst cases ({lift:num} times the "
             "expected share).",
-            slice=People(((p.feature, p.text),), named=True),
+            slice=People(((p.feature, p.text),)),
             share=p.share,
             worst=p.share_of_worst,
             lift=p.lift,

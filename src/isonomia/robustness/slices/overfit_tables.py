@@ -205,13 +205,13 @@ def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, 
     }
     message = (
         msg(
-            "The model overfits for people with {slice}: {metric:inner} is {train:pct} on training rows and {test:pct} "
+            "The model overfits for {slice}: {metric:inner} is {train:pct} on training rows and {test:pct} "
             "on {n:# other row|# other rows}.",
             **gaps,
         )
         if found.metric.format == "pct"
         else msg(
-            "The model overfits for people with {slice}: {metric:inner} is {train:num} on training rows and {test:num} "
+            "The model overfits for {slice}: {metric:inner} is {train:num} on training rows and {test:num} "
             "on {n:# other row|# other rows}.",
             **gaps,
         )

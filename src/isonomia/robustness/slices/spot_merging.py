@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.languages.naming import between, is_in, is_value, together
+from isonomia.languages.naming import among, between, is_in, is_value, members, span_of, together
 from isonomia.metrics import Sums
 
 #: Above this share of common rows (intersection over union) two spots are the same people.
@@ -56,12 +56,13 @@ def run_text(column: Codes, codes: Sequence[int]) -> str:
         low, high = column.edges[codes[0]], column.edges[codes[-1] + 1]
         return between(low, high, closed=codes[-1] == len(column.edges) - 2)
     texts = [column.text(code) for code in codes]
-    return texts[0] if len(texts) == 1 else together(["{", together(texts), "}"], "")
+    return texts[0] if len(texts) == 1 else among(texts)
 
 
 def spelt(name: str, text: str) -> str:
     """A feature and its slice: "age in [30, 45)", "sex = F"."""
-    return is_in(name, text) if text[:1] in "[{" else is_value(name, text, " = ")
+    several = span_of(text) is not None or members(text) is not None
+    return is_in(name, text) if several else is_value(name, text, " = ")
 
 
 def runs(weak: NDArray[np.bool_], joined: bool) -> list[tuple[int, ...]]:

@@ -241,10 +241,10 @@ def _finding(row: dict[str, Any], tolerance: float) -> Finding:
         "subgroup_diagnostics.worse",
         "notice",
         msg(
-            "{metric} is {value:num4} for {n:# person|# people} with {group} and {overall:num4} overall.",
+            "{metric} is {value:num4} for {group} ({n:int} in all) and {overall:num4} overall.",
             metric=metric.title,
             value=row["value"].value,
-            group=People(((row["attribute"], row["group"]),), named=True),
+            group=People(((row["attribute"], row["group"]),)),
             overall=row["overall"],
             n=row["n"],
         ),

@@ -428,11 +428,11 @@ def _sentence(search: Search, spot: Spot, figure: Estimate, overall: float, peop
         "value": figure.value,
         "overall": overall,
         "n": figure.n,
-        "slice": People(tuple(spot.texts(search.columns).items()), named=True),
+        "slice": People(tuple(spot.texts(search.columns).items())),
     }
     if people.value is not None and people.low is not None and overall > 0:
         return msg(
-            "For {n:# person|# people} with {slice}, {value:pct} of decisions are wrong: {times:num} times the overall "
+            "For {slice} ({n:int} in all), {value:pct} of decisions are wrong: {times:num} times the overall "
             "{overall:pct}. At the overall rate {people:int} fewer would be wrong ({low:int} to {high:int}).",
             times=float(figure) / overall,
             people=people.value,
@@ -441,8 +441,8 @@ def _sentence(search: Search, spot: Spot, figure: Estimate, overall: float, peop
             **facts,
         )
     if metric.format == "pct":
-        return msg("{metric} is {value:pct} for {n:# person|# people} with {slice} and {overall:pct} overall.", **facts)
-    return msg("{metric} is {value:num} for {n:# person|# people} with {slice} and {overall:num} overall.", **facts)
+        return msg("{metric} is {value:pct} for {slice} ({n:int} in all) and {overall:pct} overall.", **facts)
+    return msg("{metric} is {value:num} for {slice} ({n:int} in all) and {overall:num} overall.", **facts)
 
 
 def _people(search: Search, spot: Spot, figure: Estimate, overall: float) -> Estimate:

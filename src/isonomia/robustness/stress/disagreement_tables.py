@@ -179,7 +179,7 @@ def _findings(ranked: Ranked, swaps: Swaps, listed: Any, level: float) -> tuple[
                 "metric_disagreement.swap",
                 "notice",
                 msg(
-                    "{one} is better than {two} by {first} ({a:num4} and {b:num4}), and worse by {second} "
+                    "{first:first} is better for {one} than for {two} ({a:num4} and {b:num4}), {second:inner} is worse "
                     "({c:num4} and {d:num4}).",
                     one=row["item_1"],
                     two=row["item_2"],

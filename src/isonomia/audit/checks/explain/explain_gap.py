@@ -24,6 +24,7 @@ MAX_ROWS, MODEL_ROWS = 500, 300_000
 @check(
     "explain_gap",
     order=167,
+    topic="use",
     within="full",
     family="people",
     title=msg("What makes the gap between groups"),

@@ -25,6 +25,7 @@ READING = msg(
 @check(
     "explain_sensitive",
     order=165,
+    topic="use",
     within="full",
     family="people",
     title=msg("What protected attributes add"),

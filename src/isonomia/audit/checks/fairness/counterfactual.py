@@ -25,6 +25,7 @@ MOVED = 0.1
     "counterfactual",
     of_model=True,
     order=160,
+    topic="use",
     family="people",
     title=msg("Counterfactual fairness"),
     question=msg("Would the model predict something else if people belonged to another group?"),

@@ -16,6 +16,7 @@ from isonomia.subject import Subject
 @check(
     "proxies",
     order=50,
+    topic="use",
     family="people",
     title=msg("Proxies"),
     question=msg("Which columns reveal protected attributes?"),

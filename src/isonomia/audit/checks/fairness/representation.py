@@ -51,7 +51,7 @@ def representation(subject: Subject, *, population: Any) -> Result:
                     "representation.thin_group",
                     "notice",
                     msg(
-                        "Only {n:# person is|# people are} {group} ({share:pct} of the data): figures about them are "
+                        "The data have only {n:# record|# records} of {group} ({share:pct}): figures about them are "
                         "uncertain.",
                         group=group.name,
                         n=size,
