@@ -9,7 +9,18 @@ import typer
 from isonomia.cli.options.model import ModelOptions
 from isonomia.cli.options.roles import read_names
 from isonomia.cli.options.screen import ScreenOptions
-from isonomia.cli.options.shared import AnalysisName, Annex, FailOn, Junit, Missing, Out, Pdf, Policy, Seed, StoreAddress
+from isonomia.cli.options.shared import (
+    AnalysisName,
+    Annex,
+    FailOn,
+    Junit,
+    Missing,
+    Out,
+    Pdf,
+    Policy,
+    Seed,
+    StoreAddress,
+)
 from isonomia.cli.options.table import TableOptions
 
 
