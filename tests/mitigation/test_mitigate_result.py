@@ -134,3 +134,14 @@ def test_before_after_has_the_same_pictures() -> None:
     female = result.plot("groups").data[0]
     assert female.name == "sex=F"
     assert female.y == pytest.approx((was[frame.sex == "F"].mean(), now[frame.sex == "F"].mean()))
+
+
+def test_a_model_that_has_the_attribute_as_a_feature_is_said_to_read_it(hired: Mitigated) -> None:
+    frame = people(1200).assign(woman=lambda one: (one.sex == "F") * 1.0)
+    data = Dataset(frame, target="hired", positive="yes", protected=["woman"], features=["skill", "woman"])
+    found = mitigate(data, LogisticRegression(), folds=2, methods=["reweighing"])
+    assert set(found.table["reads_attribute"]) == {"yes"}
+    assert any("among its features (woman)" in note.text() for note in found.notes)
+    table = hired.table.set_index("method")
+    assert table.loc[["none", "reweighing"], "reads_attribute"].tolist() == ["no", "no"]
+    assert not any("among its features" in note.text() for note in hired.notes)

@@ -252,12 +252,12 @@ def test_calibrated_odds_equalise_the_cost_in_expectation(cost: Any, rng: np.ran
     fit = CalibratedOdds(cost=cost).fit_scores(score, y, sensitive_features={"g": group})
     rate, base = np.array(fit.fix_.rates), np.array(fit.fix_.bases)
     mixed = (1 - rate[group]) * score + rate[group] * base[group]
-    share = {"fpr": (1, 0), "fnr": (0, 1), "weighted": (0.5, 0.5)}[cost]
     costs = []
     for g in (0, 1):
         own = group == g
         fp, fn = mixed[own & (y == 0)].mean(), (1 - mixed[own & (y == 1)]).mean()
-        costs.append(share[0] * fp * (1 - base[g]) + share[1] * fn * base[g])
+        both = 0.5 * (fp * (1 - base[g]) + fn * base[g])
+        costs.append({"fpr": fp, "fnr": fn, "weighted": both}[cost])
     assert 0 < rate.max() < 1
     assert costs[0] == pytest.approx(costs[1], abs=1e-9)
     assert fit.chance_ == pytest.approx((rate[group] > 0).mean())
@@ -404,4 +404,5 @@ def test_offsets_count_people_by_their_weight(rng: np.random.Generator) -> None:
         assert abs(rates[0] - rates[1]) <= 0.04 + 1e-9
     rows = np.repeat(np.arange(900), times)
     again = Thresholds(tol=0.04).fit_scores(probability[rows], y[rows], sensitive_features={"g": group[rows]})
-    assert np.array(again.fix_.offsets) == pytest.approx(np.array(fix.fix_.offsets), abs=1e-3)
+    repeated = again.predict_scores(probability, sensitive_features={"g": group})
+    assert (repeated == said).mean() > 0.99

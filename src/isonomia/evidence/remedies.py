@@ -94,6 +94,10 @@ REMEDIES: Mapping[str, Message] = {
         "Review the decision threshold for this group, and how its favourable outcomes were recorded."
     ),
     "review_false_positives": msg("Find out what the wrongly favourable decisions about this group have in common."),
+    "compare_precision": msg(
+        "Find out why a favourable decision is right less often in this group: recalibrate by group, or look for "
+        "features that separate its outcomes."
+    ),
     "check_representation": msg("Check how well this group is represented in the training data."),
     "correct_bias": msg("The model errs in one direction for this group: look for a missing column or biased labels."),
 }
@@ -101,8 +105,8 @@ REMEDIES: Mapping[str, Message] = {
 #: Fixes that do what a remedy says, by the ids of mitigations; remedies without one are not here.
 FIXES: Mapping[str, tuple[str, ...]] = {
     "recalibrate_by_group": ("calibrate",),
-    "examine_proxies": ("decorrelate", "repair", "representation", "reweighing", "sampling"),
-    "remove_attribute": ("decorrelate", "repair", "reweighing", "sampling"),
+    "examine_proxies": ("decorrelate", "repair", "representation", "reweighing", "sampling", "massaging", "reduction"),
+    "remove_attribute": ("decorrelate", "repair", "reweighing", "sampling", "massaging", "reduction"),
     "question_labels": ("massaging", "reweighing", "sampling"),
     "set_thresholds_by_group": ("thresholds", "level_up", "reject_option"),
     "check_base_rates": (
@@ -116,8 +120,18 @@ FIXES: Mapping[str, tuple[str, ...]] = {
         "reject_option",
         "match",
     ),
-    "check_threshold_and_labels": ("thresholds", "level_up", "reject_option", "reduction", "reweighing", "massaging"),
-    "review_false_positives": ("thresholds", "reject_option", "reduction", "reweighing"),
+    "check_threshold_and_labels": (
+        "thresholds",
+        "level_up",
+        "reject_option",
+        "reduction",
+        "reweighing",
+        "sampling",
+        "massaging",
+        "minimax",
+    ),
+    "review_false_positives": ("thresholds", "reject_option", "reduction", "reweighing", "sampling", "minimax"),
+    "compare_precision": ("calibrate", "thresholds", "minimax", "reweighing", "sampling", "massaging", "reduction"),
     "check_representation": ("sampling", "reweighing", "minimax"),
-    "correct_bias": ("match", "reweighing", "sampling", "minimax"),
+    "correct_bias": ("match", "reweighing", "sampling", "minimax", "reduction"),
 }

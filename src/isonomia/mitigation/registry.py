@@ -42,6 +42,8 @@ class Mitigation:
         Whether a decision may depend on chance.
     changes_labels : bool
         Whether it trains on other labels than were observed.
+    fits : int
+        About how many times a model is trained.
     slow : bool
         Whether it takes minutes where others take seconds: tried only where it is named.
     reference : str
@@ -57,6 +59,7 @@ class Mitigation:
     tasks: tuple[Task, ...] = ALL_TASKS
     randomised: bool = False
     changes_labels: bool = False
+    fits: int = 1
     slow: bool = False
     reference: str = ""
 

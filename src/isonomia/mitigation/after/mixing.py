@@ -25,10 +25,9 @@ def mixing_rates(
     """The share of each group that gets its base rate, and the base rates.
 
     With the generalised false positive rate f = mean score of negatives, false negative rate h = mean (1 - score) of
-    positives and cost c = (1 - base) f ("fpr"), base h ("fnr") or their mean ("weighted"): every group is mixed up to
+    positives and cost c = f ("fpr"), h ("fnr") or ((1 - base) f + base h) / 2 ("weighted"): every group is mixed up to
     the cost of the worst, alpha_g = (c_worst - c_g) / (c_trivial,g - c_g), where the trivial predictor gives everyone
-    the base rate.
-    Calibration of each group is kept.
+    the base rate; at most 1, where even that costs less than the worst group. Calibration of each group is kept.
 
     References
     ----------
@@ -42,9 +41,11 @@ def mixing_rates(
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = scores / total
     fpr, fnr = mean[:, 0], 1 - mean[:, 1]
-    share_fp, share_fn = {"fpr": (1.0, 0.0), "fnr": (0.0, 1.0), "weighted": (0.5, 0.5)}[constraint]
-    cost = share_fp * fpr * (1 - base) + share_fn * fnr * base
-    trivial = (share_fp + share_fn) * base * (1 - base)
+    cost, trivial = {
+        "fpr": (fpr, base),
+        "fnr": (fnr, 1 - base),
+        "weighted": (0.5 * (fpr * (1 - base) + fnr * base), base * (1 - base)),
+    }[constraint]
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = (np.nanmax(cost) - cost) / (trivial - cost)
     return np.clip(np.nan_to_num(rate), 0.0, 1.0) + 0.0, base

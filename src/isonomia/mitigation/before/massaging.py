@@ -140,6 +140,7 @@ MITIGATIONS.add(
         needs=("scores",),
         tasks=("binary",),
         changes_labels=True,
+        fits=6,
         reference="Kamiran and Calders (2012)",
     )
 )

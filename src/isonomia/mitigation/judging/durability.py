@@ -142,7 +142,7 @@ def _by_period(judged: Judged, periods: Codes, names: Sequence[str]) -> dict[str
             after = {method: decided[rows] for method, decided in comparison.after.items()}
             larger = [least for goal in judged.goals if (least := goal.least(len(rows)))]
             part = compare(subject.take(rows), after, by, level=level, larger=larger)
-            found[name] = judge(part, judged.goals, judged.ways, judged.chances, judged.objective)
+            found[name] = judge(part, judged.goals, judged.ways, judged.chances, judged.objective, judged.features)
         except IsonomiaError as error:  # a group that is too small there, say
             found[name] = str(error)
     if not any(isinstance(one, Judged) for one in found.values()):

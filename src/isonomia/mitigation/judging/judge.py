@@ -30,6 +30,8 @@ class Judged:
         The share of decisions left to chance.
     left_out : tuple of int
         Groups that the goals are about and that are too small to be compared: no fix is shown to meet them.
+    features : tuple of str
+        The protected attributes among the features of the model: every fix of it reads them when it decides.
     """
 
     comparison: Comparison
@@ -40,6 +42,7 @@ class Judged:
     verdicts: Mapping[str, Verdict]
     chances: Mapping[str, float]
     left_out: tuple[int, ...]
+    features: tuple[str, ...]
     objective: str
     front: tuple[str, ...]
     best: str | None
@@ -68,6 +71,7 @@ def judge(
     ways: Sequence[tuple[str, ...]],
     chances: Mapping[str, float],
     objective: str,
+    features: Sequence[str] = (),
 ) -> Judged:
     """The verdict of every fix, the front and the best."""
     n = len(comparison.subject)
@@ -107,6 +111,7 @@ def judge(
         verdicts=verdicts,
         chances=chances,
         left_out=left_out,
+        features=tuple(features),
         objective=objective,
         front=_front(comparison, wanted[0], objective),
         best=best,

@@ -264,4 +264,6 @@ def _judged(subject: Subject, trial: Trial, tried: dict[str, Attempt], plan: Pla
     ways = [(name,) for name in chosen] + ([chosen] if len(chosen) > 1 else [])
     chances = {"none": 0.0, **{name: one.chance for name, one in tried.items()}}
     larger = [least for goal in plan.goals if (least := goal.least(n))]
-    return judge(compare(decided, after, by, larger=larger), plan.goals, ways, chances, plan.objective)
+    columns = getattr(trial.splits[0].train.X, "columns", ())
+    read = [column.name for column in subject.attributes if column.name in columns]
+    return judge(compare(decided, after, by, larger=larger), plan.goals, ways, chances, plan.objective, read)

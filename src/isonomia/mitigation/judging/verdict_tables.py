@@ -76,6 +76,7 @@ def result_parts(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped)
             msg("Every person is judged by a model and a fix that were fitted without them."),
             msg("Intervals are simultaneous over all methods, gaps and groups."),
             *_left_out(judged),
+            *_read_features(judged),
             *comparison.subject.notes,
         ),
     }
@@ -88,6 +89,19 @@ def _left_out(judged: Judged) -> tuple[Message, ...]:
     groups = judged.comparison.groups.groups
     names = together((groups[index].name for index in judged.left_out), "; ")
     return (msg("Groups too small to compare, so that no fix is shown to meet the limit: {groups}.", groups=names),)
+
+
+def _read_features(judged: Judged) -> tuple[Message, ...]:
+    """Protected attributes that the model itself reads."""
+    if not judged.features:
+        return ()
+    return (
+        msg(
+            "The model has protected attributes among its features ({names}), so that every fix of it reads them when "
+            "it decides. Leave them out of the features where that is not allowed.",
+            names=", ".join(judged.features),
+        ),
+    )
 
 
 def _values(judged: Judged, tried: Mapping[str, Attempt]) -> dict[str, Any]:
@@ -104,7 +118,7 @@ def _values(judged: Judged, tried: Mapping[str, Attempt]) -> dict[str, Any]:
 def methods_table(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped) -> Table:
     """A row per method; those that were not tried have the reason."""
     rows = [method_row(judged, name, tried.get(name)) for name in judged.comparison.names]
-    rows += [_skipped_row(entry, reason, cost_of(judged.comparison)) for entry, reason in skipped.values()]
+    rows += [_skipped_row(judged, entry, reason) for entry, reason in skipped.values()]
     titles = {name: one.entry.title for name, one in tried.items()}
     titles |= {name: entry.title for name, (entry, _) in skipped.items()}
     cost = cost_of(judged.comparison)
@@ -148,7 +162,7 @@ def method_row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]
         f"{cost}_change": comparison.overall_of(fix, cost),
         "share_changed": None if regression else comparison.share_changed(fix),
         "share_by_chance": judged.chances[name],
-        "reads_attribute": yes_no(entry is not None and "attribute" in entry.needs),
+        "reads_attribute": yes_no(_reads(judged, entry)),
         "changes_labels": yes_no(entry is not None and entry.changes_labels),
         "price": price_of(comparison, fix, figure)[0],
         "verdict": judged.verdicts[name],
@@ -156,8 +170,13 @@ def method_row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]
     }
 
 
-def _skipped_row(entry: Mitigation, reason: Message | str, cost: str) -> dict[str, Any]:
-    missing = Estimate.missing(reason)
+def _reads(judged: Judged, entry: Mitigation | None) -> bool:
+    """Whether the attribute is read when a decision is made: by the fix, or by the model as one of its features."""
+    return bool(judged.features) or (entry is not None and "attribute" in entry.needs)
+
+
+def _skipped_row(judged: Judged, entry: Mitigation, reason: Message | str) -> dict[str, Any]:
+    missing, cost = Estimate.missing(reason), cost_of(judged.comparison)
     nothing = dict.fromkeys(
         ("gap_before", "gap_change", cost, f"{cost}_change", "share_changed", "share_by_chance", "price")
     )
@@ -168,7 +187,7 @@ def _skipped_row(entry: Mitigation, reason: Message | str, cost: str) -> dict[st
         "aim": None,
         **nothing,
         "gap": missing,
-        "reads_attribute": yes_no("attribute" in entry.needs),
+        "reads_attribute": yes_no(_reads(judged, entry)),
         "changes_labels": yes_no(entry.changes_labels),
         "verdict": "not_tried",
         "on_front": yes_no(False),

@@ -135,6 +135,7 @@ MITIGATIONS.add(
         stage="in",
         estimator=Minimax,
         needs=("sample_weight",),
+        fits=20,
         reference="Martinez and others (2020)",
     )
 )

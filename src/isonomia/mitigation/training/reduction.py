@@ -287,6 +287,7 @@ MITIGATIONS.add(
         estimator=Reduce,
         needs=("sample_weight",),
         tasks=("binary", "regression"),
+        fits=20,
         reference="Agarwal and others (2018)",
     )
 )

@@ -21,6 +21,7 @@ _REMEDIES = {
     "selection_rate": "check_base_rates",
     "tpr": "check_threshold_and_labels",
     "fpr": "review_false_positives",
+    "ppv": "compare_precision",
     "accuracy": "check_representation",
     "mean_error": "correct_bias",
 }

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import Pipeline
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._other_rows import other_rows
@@ -21,6 +23,7 @@ from isonomia.mitigation import MITIGATIONS, Mitigated, mitigate
 from isonomia.mitigation.judging.bands import CRITERIA
 from isonomia.mitigation.judging.goals import Goal, goals_of, read_goal
 from isonomia.mitigation.judging.plan import Plan
+from isonomia.mitigation.judging.trying import refusal
 from isonomia.mitigation.registry import Stage
 from isonomia.parameters import NAMES, Choice, File, Integer, Parameter, parameters_of
 from isonomia.policies import BaseRule, Policy
@@ -28,8 +31,8 @@ from isonomia.subject import Subject
 
 #: Stages that are tried without being named: what happens while a model is trained takes many fits.
 STAGES: tuple[Stage, ...] = ("before", "after")
-#: What is tried by default where the model has to be trained again on parts of the audited rows: one fit per part each.
-REFITTED = ("reweighing", "sampling")
+#: Models whose fits take a small part of what others take.
+LINEAR = (LogisticRegression, LinearRegression, Ridge)
 
 
 @check(
@@ -50,6 +53,7 @@ REFITTED = ("reweighing", "sampling")
         *parameters_of(mitigate, "folds", folds=2),
         Parameter("train", File().or_none(), None, "rows to fit fixes on, judged on the audited rows: a file, a frame"),
         Parameter("max_rows", Integer(1), 5_000, "rows that fixes are tried on, at most; more are sampled"),
+        Parameter("max_fits", Integer(1), 16, "trainings of the model for fixes that are not named, at most"),
         *parameters_of(mitigate, "max_seconds"),
     ),
     keys={"train": "train_dataset"},
@@ -63,6 +67,7 @@ def mitigation(
     attributes: Sequence[str] | None,
     train: Any,
     max_rows: int,
+    max_fits: int,
     **options: Any,
 ) -> Result:
     """Fixes of the audited predictions, or of the model trained again where that is possible.
@@ -77,7 +82,7 @@ def mitigation(
     learnt = None if train is None else sample_of(other_rows(subject, train), max_rows)[0]
     estimator = _estimator(subject, learnt is not None, options)
     if estimator is not None and learnt is None and options["methods"] == "applicable":
-        options["methods"] = REFITTED
+        options["methods"] = _affordable(estimator, subject.task, max_fits // options["folds"], options)
     plan = Plan(
         goals=goals,
         ignored=ignored,
@@ -142,6 +147,29 @@ def _estimator(subject: Subject, apart: bool, options: dict[str, Any]) -> Any:
     if trains or apart:
         raise NotApplicable(msg("the model cannot be trained again: it is not a scikit-learn estimator"))
     return None
+
+
+def _affordable(estimator: Any, task: str, fits: int, options: dict[str, Any]) -> tuple[str, ...]:
+    """The fixes before and in training that apply and take no more trainings of the model together, few first.
+
+    A linear model is trained ten times as often. Fixes after training would be tuned on scores of further models.
+    """
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    left = fits * (10 if isinstance(last, LINEAR) else 1)
+    chosen = []
+    for entry in sorted(MITIGATIONS, key=lambda entry: entry.fits):
+        refused = refusal(
+            entry,
+            task=task,
+            estimator=estimator,
+            scores=True,
+            attribute=options["attribute_at_decision"],
+            chance=options["randomised"],
+        )
+        if entry.stage != "after" and refused is None and entry.fits <= left:
+            chosen.append(entry.id)
+            left -= entry.fits
+    return tuple(chosen)
 
 
 def _furthest(subject: Subject, goal: Goal, folds: int) -> tuple[str, ...]:
