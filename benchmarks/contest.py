@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -26,25 +26,35 @@ def __getattr__(name: str) -> Any:
     return Contestant(id="benchmarks.contest:NOTHING", purpose="answers at once", finds="subgroups", ask=_nothing)
 
 
+def _cpu() -> float:
+    """Processor time of this process and of those it has ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 @benchmark("contest_overhead")
 def contest_overhead(scale: Scale) -> Iterator[Row]:
-    """Seconds per cell that are not the method's: claim, process, scoring of no claim, record (SQLite, one process)."""
+    """Processor seconds per cell that are not the method's: claim, process, scoring of no claim, record (SQLite)."""
     import isonomia as iso
     from isonomia.benchmark import CENTRE, Grid, run_benchmark
 
     small = replace(CENTRE, n_pairs=2, group_rows=50, background=500, judged=1000, model="oracle")
-    cells = 50 if scale.quick else 400
-    grid = Grid(id="overhead", purpose="", settings=(small,), seeds=1, budget="b10k", method_seeds=cells)
-    with tempfile.TemporaryDirectory() as folder, iso.store.open(f"{folder}/cells.db") as store:
-        run_benchmark(grid, store, methods=["benchmarks.contest:NOTHING"], jobs=1)
-        ends = sorted(cell.finished for cell in store.cells.list("overhead", state="done"))
-    seconds = (ends[-1] - ends[0]).total_seconds() / (cells - 1)  # without the start of the process
-    yield Row("per cell", cells, seconds, measure="seconds per cell", value=seconds, target=Target("at most", 0.05))
+    few, many = (5, 25) if scale.quick else (20, 220)
+    spent = []
+    for cells in (few, many):
+        grid = Grid(id="overhead", purpose="", settings=(small,), seeds=1, budget="b10k", method_seeds=cells)
+        with tempfile.TemporaryDirectory() as folder, iso.store.open(f"{folder}/cells.db") as store:
+            began = _cpu()
+            run_benchmark(grid, store, methods=["benchmarks.contest:NOTHING"], jobs=1)
+            spent.append(_cpu() - began)
+    seconds = (spent[1] - spent[0]) / (many - few)  # the start of the process and the scene are in both
+    measure = "processor seconds per cell"
+    yield Row("per cell", many, seconds, measure=measure, value=seconds, target=Target("at most", 0.05))
 
 
 @benchmark("contest_quick")
 def contest_quick(scale: Scale) -> Iterator[Row]:
-    """The grid `quick` with two processes: at most ten minutes on two cores."""
+    """The grid `quick` with two processes: at most twenty minutes of processor time, ten on two cores."""
     import isonomia as iso
     from isonomia.benchmark import GRIDS, run_benchmark
 
@@ -52,10 +62,10 @@ def contest_quick(scale: Scale) -> Iterator[Row]:
     if scale.quick:
         grid = replace(grid, settings=grid.settings[:1], seeds=1)
     with tempfile.TemporaryDirectory() as folder, iso.store.open(f"{folder}/cells.db") as store:
-        began = time.perf_counter()
+        began = _cpu()
         counts = run_benchmark(grid, store, jobs=2)
-        seconds = time.perf_counter() - began
+        seconds = _cpu() - began
     cells = sum(counts.values())
-    target = None if scale.quick else Target("at most", 600)
+    target = None if scale.quick else Target("at most", 1200)
     note = f"{counts['done']:,} of {cells:,} cells with an answer"
-    yield Row("quick", cells, seconds, measure="seconds", value=seconds, target=target, note=note)
+    yield Row("quick", cells, seconds, measure="processor seconds", value=seconds, target=target, note=note)

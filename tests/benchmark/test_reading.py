@@ -72,8 +72,11 @@ def test_means_and_intervals_by_hand(cells: Cells) -> None:
     estimate = scores.means[index]
     assert estimate.value == pytest.approx(np.mean(by_setting))
     assert estimate.low < estimate.value < estimate.high
-    spread = np.sqrt(sum(np.var([np.mean(s) for s in one.values()]) / 3 for one in own.values())) / len(own)
-    assert (estimate.high - estimate.low) / 2 == pytest.approx(1.96 * spread, rel=0.25)
+    spread = np.sqrt(sum(np.var([np.mean(s) for s in one.values()], ddof=1) / 3 for one in own.values())) / len(own)
+    assert scores.draws[:, index].std() == pytest.approx(spread, rel=0.1)  # the standard error of stratified means
+    assert (estimate.high - estimate.low) / 2 == pytest.approx(1.96 * spread, rel=0.2)
+    once = replace(scores, values=scores.values[:, :1]).means[index]
+    assert (once.low, once.high) == (None, None)
 
 
 def test_a_missing_figure_is_not_zero(cells: Cells) -> None:

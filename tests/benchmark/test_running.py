@@ -139,7 +139,7 @@ def test_a_killed_run_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
                 now = {cell.key for cell in store.cells.list("tiny", state="done")}
             assert done <= now
             done = now
-    subprocess.run([sys.executable, "-c", _RUN, str(path)], cwd=ROOT, env=environment, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", _RUN, str(path)], cwd=ROOT, env=environment, check=True, timeout=600)
     with iso.store.open(path) as store:
         cells = store.cells.list("tiny")
     assert len(cells) == 24

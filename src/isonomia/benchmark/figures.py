@@ -199,7 +199,8 @@ def time_figure(cells: Cells, finds: Finds, language: str) -> Figure | None:
         score, time = scores.means[index], seconds.means[index]
         if score.value is None or time.value is None:
             continue
-        spread = [[score.value - (score.low or 0)], [(score.high or 0) - score.value]]
+        ends = [score.value if end is None else end for end in (score.low, score.high)]
+        spread = [[score.value - ends[0]], [ends[1] - score.value]]
         colour, mark = COLOURS[index % len(COLOURS)], MARKS[index // len(COLOURS) % len(MARKS)]
         axes.errorbar(
             [time.value], [score.value], yerr=np.maximum(spread, 0), fmt=mark, ms=4, color=colour, label=method

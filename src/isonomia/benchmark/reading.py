@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from isonomia._version import __version__
 from isonomia.benchmark.advice import advice_notes, advice_table
+from isonomia.benchmark.main_effects import main_effects_table
 from isonomia.benchmark.settings import LEVELS
 from isonomia.benchmark.subgroup_scores import ALPHA
 from isonomia.benchmark.summary import PRIMARY, Cells, Finds, read_cells
@@ -184,6 +185,11 @@ def _factors(cells: Cells, finds: Finds) -> Result | None:
         tables["bias_by_size"] = both
         options = {"x": "group_rows", "y": "bias", "value": "score"}
         pictures.append(Picture("heatmap", "bias_by_size", both.title or FACTORS["bias"], options))
+    together = main_effects_table(cells, finds)
+    if together is not None:
+        tables["main_effects"] = together
+        options = {"x": "method", "y": "factor", "value": "effect"}
+        pictures.append(Picture("heatmap", "main_effects", together.title or TITLES[finds], options))
     if not tables:
         return None
     titles = {"subgroups": msg("Factors: subgroups"), "pairs": msg("Factors: pairs")}

@@ -12,6 +12,7 @@ from isonomia.benchmark.cells import STATUSES
 from isonomia.benchmark.contestants import CONTESTANTS, contestant
 from isonomia.benchmark.grids import GRIDS, Grid, scene_of
 from isonomia.benchmark.pool import Pool
+from isonomia.benchmark.settings import CENTRE
 from isonomia.data import catalog
 from isonomia.errors import DataError, LeaseLost, SpecError
 from isonomia.events import Clock, Progress, ProgressLike
@@ -94,9 +95,9 @@ def planned(grid: Grid, methods: Iterable[str] | None = None) -> list[dict[str, 
     """
     scenes: dict[Any, list[dict[str, Any]]] = {}
     names = CONTESTANTS.ids() if methods is None else methods
-    here = {source for source in {setting.source for setting in grid.settings} if available(source)}
+    missing = missing_sources(grid)
     for spec in grid.cells({name: contestant(name).options for name in names}):
-        if spec["source"] in here:
+        if spec["source"] not in missing:
             scenes.setdefault(scene_of(spec), []).append(spec)
     if not scenes:
         raise DataError(f"No setting of the grid '{grid.id}' can be run: its data are not on this machine.")
@@ -114,9 +115,13 @@ def planned(grid: Grid, methods: Iterable[str] | None = None) -> list[dict[str, 
     return found
 
 
-def available(source: str) -> bool:
-    """Whether the data of a source are on this machine."""
-    if source == "schema":
+def missing_sources(grid: Grid) -> list[str]:
+    """The sources of a grid's settings whose data are not on this machine: these settings are left out."""
+    return [source for source in dict.fromkeys(setting.source for setting in grid.settings) if not _available(source)]
+
+
+def _available(source: str) -> bool:
+    if source == CENTRE.source:
         return True
     try:
         catalog.load(source)

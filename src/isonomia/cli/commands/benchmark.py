@@ -51,11 +51,15 @@ def run(
     talk: ScreenOptions,
 ) -> None:
     """Run the cells that are not done yet; a run that was stopped goes on where it was."""
-    from isonomia.benchmark import run_benchmark
+    from isonomia.benchmark import GRIDS, run_benchmark
+    from isonomia.benchmark.running import missing_sources
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.store import open as open_store
 
     screen = talk.screen()
+    missing = ", ".join(missing_sources(GRIDS[grid]))
+    if missing:
+        screen.remark(msg("Settings on data that are not on this machine are left out: {sources}.", sources=missing))
     names = None if methods is None else read_names(methods, "--methods")
     with open_store(store or DEFAULT_STORE) as opened, ProgressBar(screen, msg("Running the benchmark")) as progress:
         counts = run_benchmark(

@@ -26,8 +26,9 @@ class Chosen:
         The method's own.
     reason : Message
         Why, for the reader of a result.
-    evidence : str
-        Where it was measured.
+    contestant : str or None
+        The contestant of the benchmark with this method and these options, whose figures in docs/benchmark/summary.csv
+        are the evidence (a test compares the two); None where the choice was not measured by itself.
     """
 
     fits: Callable[[Subject, bool], bool]
@@ -35,7 +36,7 @@ class Chosen:
     settings: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     reason: Message
-    evidence: str
+    contestant: str | None = None
 
 
 def _scored(subject: Subject, errors: bool) -> bool:
@@ -57,7 +58,7 @@ CHOICES: tuple[Chosen, ...] = (
         settings={"metric": ("underrated", "overrated"), "max_overlap": 0.6},
         options=_BY_T,
         reason=msg("ranked by t and without repeats it finds most of the subgroups whose bias is known"),
-        evidence="the contestant divexplorer_t of the grid quick",
+        contestant="divexplorer_t",
     ),
     Chosen(
         fits=_has_errors,
@@ -65,7 +66,6 @@ CHOICES: tuple[Chosen, ...] = (
         settings={"max_overlap": 0.6},
         options=_BY_T,
         reason=msg("it finds most of the subgroups whose bias is known; here errors are all there is to compare"),
-        evidence="as above, for errors of any kind; not measured by itself",
     ),
     Chosen(
         fits=lambda subject, errors: True,
@@ -73,7 +73,6 @@ CHOICES: tuple[Chosen, ...] = (
         settings={"max_overlap": 0.6},
         options=_BY_T,
         reason=msg("without errors it compares outcome rates, which is what is left to compare"),
-        evidence="the only search of conjunctions that needs no errors",
     ),
 )
 
