@@ -309,8 +309,8 @@ def _sets(names: Sequence[str], people: _People) -> Table:
 def _by_group(people: _People, by: By | Sequence[Sequence[str]], level: float) -> Table:
     """Each group's rows in mixed sets against the other rows of the same sets."""
     used = people.mixed[people.set]
-    others = np.arange(people.data.height, len(people.attributes[0]))
-    columns = [column.take(np.concatenate([people.rows, others])).observed() for column in people.attributes]
+    everyone = np.arange(people.data.height, len(people.attributes[0]))
+    columns = [column.take(np.concatenate([people.rows, everyone])).observed() for column in people.attributes]
     groups = form_groups(columns, by=by)
     cells = groups.cells.codes[: people.rows.size][used]
     sets = np.unique(people.set[used], return_inverse=True)[1]
