@@ -15,7 +15,7 @@ from isonomia.data.columns import is_nested
 from isonomia.data.display_names import read_labels
 from isonomia.data.engines.engine import Key
 from isonomia.data.engines.opening import as_engine
-from isonomia.data.engines.role_counts import RoleCounts, bands_by_counting, count_beside, count_roles
+from isonomia.data.engines.role_counts import RoleCounts, bands_by_counting, count_beside, count_repeated, count_roles
 from isonomia.data.engines.rows import row_bytes
 from isonomia.data.frames import backend_of, wrap
 from isonomia.data.outcomes import given_positive, given_task
@@ -255,6 +255,15 @@ class Dataset(RoleTable):
         )
         return [None if part is None else self._counted(part) for part in found]
 
+    def repeated(self, names: Sequence[str]) -> Dataset | None:
+        """The rows that share the values of these columns with another row, as an engine counts them.
+
+        By these columns, the target and the protected attributes; None where memory does not allow it.
+        """
+        assert self.engine is not None
+        found = count_repeated(self.engine, self.roles, names)
+        return None if found is None else self._counted(found)
+
     def _counted(self, part: RoleCounts) -> Dataset:
         """Combinations that an engine counted: a dataset of roles, without features."""
         options, here = self.options(), part.table.columns
@@ -267,7 +276,7 @@ class Dataset(RoleTable):
         if not set(self.roles.score) <= set(here):
             options["score"] = None
         if not set(self.protected) <= set(here):
-            options["protected"], options["privileged"] = None, None
+            options["protected"], options["privileged"] = (), None
         if options["target"] is None and options["prediction"] is None:
             options["positive"] = options["task"] = None
         options["labels"] = None

@@ -463,9 +463,12 @@ class Subject:
         data = other if isinstance(other, Dataset) else self.data.replace(other)
         if data is self.dataset:
             return self
+        counted = self.given_counts is not None
         return self.shared(
             ("like", data.fingerprint, repr(data.options())),
-            lambda: replace(Subject.of(data, self.model, progress=self.progress), settings=self.settings),
+            lambda: replace(
+                Subject.of(data, self.model, progress=self.progress, counted=counted), settings=self.settings
+            ),
         )
 
     def noted(self, result: R) -> R:

@@ -161,6 +161,12 @@ class Engine(ABC):
         """The groups of several sets of keys, each with the keys `shared` by all; in one statement."""
 
     @abstractmethod
+    def repeated(
+        self, keys: Sequence[Key], also: Sequence[Key], *, weight: str | None = None, limit: int
+    ) -> Groups | None:
+        """The groups of `keys` and `also` whose keys at least two rows share; None where there are too many."""
+
+    @abstractmethod
     def ranges(
         self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
     ) -> dict[str, Ranges]:

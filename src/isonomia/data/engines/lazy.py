@@ -138,7 +138,16 @@ class LazyEngine(Engine):
             parts.append(_in_common_types(frame, index, types[index], width, len(shared), weighted=weight is not None))
         return groups_of_each(fetched(nw.concat(parts), "polars"), sets, shared, self.schema, limit, self.backend)
 
-    def _aggregated(self, keys: Sequence[Key], weight: str | None, limit: int) -> nw.LazyFrame[Any]:
+    def repeated(
+        self, keys: Sequence[Key], also: Sequence[Key], *, weight: str | None = None, limit: int
+    ) -> Groups | None:
+        """Groups of rows that share their keys with another row; see `Engine.repeated`."""
+        found = self._aggregated([*keys, *also], weight, None)
+        shared = nw.col("n").sum().over(*(f"k{index}" for index in range(len(keys))))
+        found = found.with_columns(shared.alias("shared")).filter(nw.col("shared") > 1).drop("shared").head(limit + 1)
+        return groups_of(wrap(fetched(found, self.backend)), [*keys, *also], limit)
+
+    def _aggregated(self, keys: Sequence[Key], weight: str | None, limit: int | None) -> nw.LazyFrame[Any]:
         """What stands for each group: k0, k1, ... as they are shown, n, w, w2; at most one group above the limit."""
         names = [f"k{index}" for index in range(len(keys))]
         read, total, shown = [], {"n": nw.len()}, {}
@@ -163,8 +172,9 @@ class LazyEngine(Engine):
         frame = self._frame.select(*read)
         for name, key in zip(names, keys, strict=True):
             frame = into_bins(frame, name, key) if key.form == "bins" else frame
-        found = frame.group_by(*names).agg(**total).head(limit + 1)
-        found = found.filter(nw.col("n") > 0)  # all of them: Spark collects the first rows of a limit job by job
+        found = frame.group_by(*names).agg(**total)
+        if limit is not None:  # a filter that all groups pass: Spark collects the first rows of a limit job by job
+            found = found.head(limit + 1).filter(nw.col("n") > 0)
         sums = ("n",) if weight is None else ("n", "w", "w2")
         return found.select(*(shown.get(name, nw.col(name)).alias(name) for name in names), *sums)
 

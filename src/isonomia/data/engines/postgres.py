@@ -24,6 +24,7 @@ from isonomia.data.engines.postgres_sql import (
     plain,
     profile_query,
     ranges_query,
+    repeated_query,
     rows_query,
     sample_query,
 )
@@ -144,6 +145,15 @@ class PostgresEngine(Engine):
         query = each_query(queries, types, width, len(shared), weighted=weight is not None)
         return groups_of_each(self._copied(query, fields, "polars"), sets, shared, self.schema, limit, self.backend)
 
+    def repeated(
+        self, keys: Sequence[Key], also: Sequence[Key], *, weight: str | None = None, limit: int
+    ) -> Groups | None:
+        """Groups of rows that share their keys with another row; see `Engine.repeated`."""
+        every = [*keys, *also]
+        query = repeated_query(self._grouped(every, weight, None), len(keys), limit)
+        types = {**self._group_types(every, weight), "shared": nw.Int64()}
+        return groups_of(wrap(self._copied(query, types)), every, limit)
+
     def ranges(
         self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
     ) -> dict[str, Ranges]:
@@ -167,7 +177,7 @@ class PostgresEngine(Engine):
         row = self._ask(distinct_query(self._source, [self._plain(name) for name in columns]), rows=True)[0]
         return {name: int(value) for name, value in zip(columns, row, strict=True)}
 
-    def _grouped(self, keys: Sequence[Key], weight: str | None, limit: int) -> Any:
+    def _grouped(self, keys: Sequence[Key], weight: str | None, limit: int | None) -> Any:
         described = [(key, self._plain(key.column), self.schema[key.column]) for key in keys]
         return grouped_query(self._source, described, None if weight is None else self._plain(weight), limit)
 

@@ -61,7 +61,7 @@ def profile_query(
     return sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(parts), source), fields
 
 
-def grouped_query(source: Any, keys: Sequence[tuple[Key, Any, nw.dtypes.DType]], weight: Any, limit: int) -> Any:
+def grouped_query(source: Any, keys: Sequence[tuple[Key, Any, nw.dtypes.DType]], weight: Any, limit: int | None) -> Any:
     """The groups of equal keys and what is summed over each: k0, k1, ... as they are shown, n, w, w2."""
     from psycopg import sql
 
@@ -76,9 +76,19 @@ def grouped_query(source: Any, keys: Sequence[tuple[Key, Any, nw.dtypes.DType]],
         read.append(sql.SQL("{}::float8 AS w").format(weight))
         shown.append(sql.SQL("sum(w) AS w, sum(w * w) AS w2"))
     groups = _comma().join(sql.Identifier(f"g{i}") for i in range(len(keys)))
-    return sql.SQL("SELECT {} FROM (SELECT {} FROM {}) AS r GROUP BY {} LIMIT {}").format(
-        _comma().join(shown), _comma().join(read), source, groups, sql.Literal(limit + 1)
+    most = sql.SQL("") if limit is None else sql.SQL(" LIMIT {}").format(sql.Literal(limit + 1))
+    return sql.SQL("SELECT {} FROM (SELECT {} FROM {}) AS r GROUP BY {}{}").format(
+        _comma().join(shown), _comma().join(read), source, groups, most
     )
+
+
+def repeated_query(groups: Any, keys: int, limit: int) -> Any:
+    """Of groups without a limit, those whose first keys at least two rows share."""
+    from psycopg import sql
+
+    names = _comma().join(sql.Identifier(f"k{index}") for index in range(keys))
+    counted = sql.SQL("SELECT *, sum(n) OVER (PARTITION BY {}) AS shared FROM ({}) AS g").format(names, groups)
+    return sql.SQL("SELECT * FROM ({}) AS s WHERE shared > 1 LIMIT {}").format(counted, sql.Literal(limit + 1))
 
 
 def packed_query(groups: Any, keys: int, place: int, *, weighted: bool) -> Any:
@@ -109,7 +119,8 @@ def each_query(
     for index, (query, own) in enumerate(zip(groups, types, strict=True)):
         fields: list[Any] = [sql.SQL("{} AS set").format(sql.Literal(index))]
         for place in range(width):
-            text, number = sql.SQL("NULL::text"), sql.SQL("NULL::float8")
+            text: Any = sql.SQL("NULL::text")
+            number: Any = sql.SQL("NULL::float8")
             if place < len(own):
                 key = sql.Identifier(f"k{place}")
                 if own[place].is_float():
@@ -195,7 +206,7 @@ def _pieced(pieces: Sequence[tuple[float, float]], bins: int) -> Any:
     cases = []
     for index, (low, high) in enumerate(pieces):
         first, last = (_number(end) for end in (low, high))
-        step = sql.SQL("0")
+        step: Any = sql.SQL("0")
         if high > low:
             step = sql.SQL("least(floor((x - {}) / {}), {})").format(
                 first, _number((high - low) / bins), _number(bins - 1.0)

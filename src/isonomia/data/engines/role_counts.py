@@ -154,6 +154,23 @@ def count_beside(
     return [None if groups is None else _as_table(groups, weight, bins or 0) for groups in found]
 
 
+def count_repeated(engine: Engine, roles: Roles, names: Sequence[str]) -> RoleCounts | None:
+    """Rows that share the values of some columns with another row, counted by these, the target and the groups.
+
+    None where there are more combinations than memory allows.
+    """
+    weight = roles.weight
+    also = [key for key in _plain_keys(engine, roles, moments=False) if key.column != roles.prediction]
+    also = [key for key in also if key.column not in names]
+    keys = [Key(column=name) for name in names]
+    few = engine.profile(ends=_with_ends(roles)).rows <= EXACT_ROWS
+    if few and weight is not None:
+        also, weight = [*also, Key(column=weight)], None
+    limit = max(EXACT_ROWS, engine.memory // GROUP_BYTES)
+    groups = engine.repeated(keys, also, weight=weight, limit=limit)
+    return None if groups is None else _as_table(groups, weight, 0)
+
+
 def _check_types(engine: Engine, names: Sequence[str]) -> None:
     for name in names:
         dtype = engine.schema[name]

@@ -83,7 +83,7 @@ def spread_of(
     """
     ends = engine.profile(ends=names).ends
     bins: dict[str, Ranges] = {}
-    wanted: dict[str, list[tuple[float, float]]] = {name: [own] for name in names if (own := ends[name]) is not None}
+    wanted: dict[str, list[tuple[float, float]]] = {name: [end] for name in names if (end := ends[name]) is not None}
     for _ in range(PASSES):
         if not wanted:
             break

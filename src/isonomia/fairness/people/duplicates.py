@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, count_by, sum_by
+from isonomia.counting import Codes, smallest, sum_by
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import (
@@ -22,12 +22,11 @@ from isonomia.evidence import (
     wilson,
 )
 from isonomia.evidence.intervals import normal_interval
-from isonomia.fairness.groups.averages import effective_rows
 from isonomia.fairness.groups.grouping import BY, By, Group, form_groups
 from isonomia.fairness.labels.label_values import left_out_classes, outcomes_table, worths
 from isonomia.languages import msg
 from isonomia.parameters import NAMES, validated
-from isonomia.subject import Subject, SubjectOptions
+from isonomia.subject import Subject, SubjectOptions, dataset_attributes
 from isonomia.typing import Floats
 
 Ints = NDArray[np.int64]
@@ -96,8 +95,8 @@ def duplicates(
     >>> found.duplicated.value, found.conflicting.value
     (0.5, 1.0)
     """
-    subject = Subject.of(data, **given)
-    data, level = subject.known, subject.settings.level
+    subject = Subject.of(data, counted=True, **given).fitting()
+    data, level = subject.known if subject.counts is None else subject.data, subject.settings.level
     if data.target is None:
         raise NotApplicable(msg("the data have no target, so there are no labels to compare"))
     names = [name for name in data.descriptive if name not in data.protected] if columns is None else list(columns)
@@ -106,13 +105,13 @@ def duplicates(
             raise SpecError(f"`columns` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
     if not names:
         raise NotApplicable(msg("no column is left for comparing people once the protected ones are removed"))
-    people = _People.of(data, names, subject.weights)
+    people = _people(subject, names)
     mixed = people.mixed
-    tables = {"sets": _sets(subject, names, people)}
-    attributes = subject.attributes
+    tables = {"sets": _sets(names, people)}
+    attributes = people.attributes
     pictures: tuple[Picture, ...] = ()
     if attributes and mixed.any():
-        tables["by_group"] = _by_group(attributes, people, by, level, data)
+        tables["by_group"] = _by_group(people, by, level)
         facet = {"facet": "class"} if "class" in tables["by_group"] else {}
         pictures = (
             Picture(
@@ -123,11 +122,11 @@ def duplicates(
             ),
         )
     equal, conflict = people.counts[people.set] > 1, mixed[people.set]
-    duplicated, in_conflict = (_rate(part, people.w, level) for part in (equal, conflict))
-    conflicting = _rate(conflict[equal], people.w[equal], level)
+    duplicated, in_conflict = (_rate(people.sums(part), people.total, level) for part in (equal, conflict))
+    conflicting = _rate(people.sums(conflict), people.sums(equal), level)
     notes = (
         msg("People are identical when they agree in {n:# column|# columns}.", n=len(names)),
-        *left_out_classes(data, people.label),
+        *left_out_classes(people.data, people.label),
     )
     found = Duplicates(
         "duplicates",
@@ -155,45 +154,125 @@ def duplicates(
     return subject.noted(found)
 
 
+class _Sums(NamedTuple):
+    """Rows, their weights and their squared weights, added up."""
+
+    n: int
+    w: float
+    w2: float
+
+
 @dataclass(frozen=True, eq=False)
 class _People:
     """Rows with a known label and a weight, and the set of equals each belongs to.
 
-    `rows` are their indices in the data; `counts` the rows of each set, `mixed` whether its labels differ.
+    Attributes
+    ----------
+    data : Dataset
+        The table that the rows are in: all rows, or those that an engine counted since another one equals them.
+    rows : array of int
+        Their indices in the table.
+    position : array of int or None
+        Their numbers in the source; None where an engine counted them.
+    n, w : arrays
+        How many rows each stands for, and the weight of each of these.
+    set, counts, mixed : arrays
+        The set of each; the rows of each set, and whether its labels differ.
+    attributes : tuple of Codes
+        The protected attributes of the rows of the table; after them those of all rows where the table has only some.
+    total : _Sums
+        Of all rows with a label, also those without an equal.
     """
 
+    data: Dataset
     rows: NDArray[np.intp]
+    position: NDArray[np.intp] | None
+    n: Floats
+    w: Floats
     set: Ints
     counts: Ints
     mixed: NDArray[np.bool_]
-    w: Floats
     label: Codes
     worths: tuple[tuple[str | None, Floats], ...]
+    attributes: tuple[Codes, ...]
+    total: _Sums
 
-    @classmethod
-    def of(cls, data: Dataset, names: Sequence[str], weights: Floats | None) -> _People:
-        assert data.target is not None
-        label = Codes.encode(data.column(data.target), name=data.target)
-        known = np.ones(len(label), bool) if label.missing is None else label.codes != label.missing
-        if weights is not None:
-            known &= weights > 0
-        if not known.any():
-            raise NotApplicable(msg("no row has both a label and a weight above 0"))
-        rows = np.flatnonzero(known)
-        _, person, counts = np.unique(_same(data, names)[rows], return_inverse=True, return_counts=True)
-        codes = label.codes[rows].astype(np.int64)
-        lowest, highest = np.full(counts.size, label.size), np.full(counts.size, -1)
-        # labels differ within a set exactly where the smallest and the largest code do
-        np.minimum.at(lowest, person, codes)
-        np.maximum.at(highest, person, codes)
-        w = np.ones(rows.size) if weights is None else weights[rows]
-        worth = tuple((name, values[rows]) for name, values in worths(data, label))
-        return cls(rows, person, counts, lowest < highest, w, label, worth)
+    def sums(self, inside: NDArray[np.bool_]) -> _Sums:
+        """Over some of the rows."""
+        n, w = self.n[inside], self.w[inside]
+        return _Sums(int(n.sum()), float(n @ w), float(n @ (w * w)))
+
+
+def _people(subject: Subject, names: Sequence[str]) -> _People:
+    if subject.counts is not None:
+        plain = subject.task == "binary" and not set(names) & set(subject.data.protected)
+        found = subject.data.repeated(names) if plain else None
+        if found is not None:
+            groups = zip(dataset_attributes(found), subject.attributes, strict=True)
+            attributes = tuple(_and_others(own, every) for own, every in groups)
+            return _read_people(found, names, found.weights, attributes, None, _total(subject))
+        subject = subject.in_rows()
+    position = np.flatnonzero(subject.rows)
+    return _read_people(subject.known, names, subject.weights, subject.attributes, position, None)
+
+
+def _and_others(column: Codes, every: Codes) -> Codes:
+    """The groups of rows with an equal, and after them those of everyone: all groups there are."""
+    index = np.asarray([every.labels.index(label) for label in column.labels], dtype=smallest(every.size))
+    return Codes(every.name, np.concatenate([index[column.codes], every.codes]), every.labels)
+
+
+def _total(subject: Subject) -> _Sums:
+    """All rows with a label and a weight above 0."""
+    assert subject.counts is not None
+    n, w = subject.counts.astype(float), np.ones(subject.counts.size) if subject.weights is None else subject.weights
+    return _Sums(int(n[w > 0].sum()), float(n @ w), float(n @ (w * w)))
+
+
+def _read_people(
+    data: Dataset,
+    names: Sequence[str],
+    weights: Floats | None,
+    attributes: tuple[Codes, ...],
+    position: NDArray[np.intp] | None,
+    total: _Sums | None,
+) -> _People:
+    assert data.target is not None
+    label = Codes.encode(data.column(data.target), name=data.target)
+    known = np.ones(len(label), bool) if label.missing is None else label.codes != label.missing
+    if weights is not None:
+        known &= weights > 0
+    if not known.any() and total is None:
+        raise NotApplicable(msg("no row has both a label and a weight above 0"))
+    rows = np.flatnonzero(known)
+    n = np.ones(rows.size) if data.counts is None else data.counts[rows].astype(float)
+    _, person = np.unique(_same(data, names)[rows], return_inverse=True)
+    counts = sum_by(person, n, int(person.max(initial=-1)) + 1).astype(np.int64)
+    codes = label.codes[rows].astype(np.int64)
+    lowest, highest = np.full(counts.size, label.size), np.full(counts.size, -1)
+    # labels differ within a set exactly where the smallest and the largest code do
+    np.minimum.at(lowest, person, codes)
+    np.maximum.at(highest, person, codes)
+    w = np.ones(rows.size) if weights is None else weights[rows]
+    return _People(
+        data=data,
+        rows=rows,
+        position=None if position is None else position[rows],
+        n=n,
+        w=w,
+        set=person,
+        counts=counts,
+        mixed=lowest < highest,
+        label=label,
+        worths=tuple((name, values[rows]) for name, values in worths(data, label)),
+        attributes=attributes,
+        total=_Sums(int(n.sum()), float(n @ w), float(n @ (w * w))) if total is None else total,
+    )
 
 
 def _same(data: Dataset, names: Sequence[str]) -> Ints:
     """A number for each different person."""
-    person = np.zeros(len(data), dtype=np.int64)
+    person = np.zeros(data.height, dtype=np.int64)
     size = 1
     for name in names:
         codes = Codes.encode(data.column(name), name=name)
@@ -205,41 +284,42 @@ def _same(data: Dataset, names: Sequence[str]) -> Ints:
     return person
 
 
-def _sets(subject: Subject, names: Sequence[str], people: _People) -> Table:
-    data, position = subject.known, np.flatnonzero(subject.rows)
-    counts, mixed = people.counts, people.mixed
+def _sets(names: Sequence[str], people: _People) -> Table:
+    data, counts, mixed = people.data, people.counts, people.mixed
     order = np.argsort(-np.where(mixed, counts, 0), kind="stable")[: min(WORST, int(mixed.sum()))]
     first = np.full(counts.size, -1)
-    first[people.set[::-1]] = people.rows[::-1]
-    shown: dict[str, Any] = {"first_row": position[first[order]], "n": counts[order]}
-    size = sum_by(people.set, people.w, counts.size)
+    first[people.set[::-1]] = np.arange(people.rows.size)[::-1]
+    here = people.rows[first[order]]
+    shown: dict[str, Any] = {} if people.position is None else {"first_row": people.position[first[order]]}
+    shown["n"] = counts[order]
+    size = sum_by(people.set, people.n * people.w, counts.size)
     titles = {"first_row": msg("first row"), "n": msg("rows"), "mean_label": msg("mean true outcome")}
     formats: dict[str, Any] = {"first_row": "int", "n": "int", "mean_label": "num"}
     for kind, values in people.worths:
         key = "mean_label" if kind is None else f"share[{kind}]"
-        shown[key] = sum_by(people.set, people.w * values, counts.size)[order] / size[order]
+        shown[key] = sum_by(people.set, people.n * people.w * values, counts.size)[order] / size[order]
         if kind is not None:
             titles[key], formats[key] = msg("share of {label}", label=kind), "pct"
     for name in names[:8]:
-        shown[name] = [str(value) for value in data.column(name)[first[order].tolist()].to_list()]
+        shown[name] = [str(value) for value in data.column(name)[here.tolist()].to_list()]
+    titles, formats = ({key: given[key] for key in given if key in shown} for given in (titles, formats))
     return Table.of(shown, formats, titles, msg("Sets of identical people with different labels"), data.backend)
 
 
-def _by_group(
-    attributes: Sequence[Codes], people: _People, by: By | Sequence[Sequence[str]], level: float, data: Dataset
-) -> Table:
+def _by_group(people: _People, by: By | Sequence[Sequence[str]], level: float) -> Table:
     """Each group's rows in mixed sets against the other rows of the same sets."""
     used = people.mixed[people.set]
-    columns = [column.take(people.rows).observed() for column in attributes]
+    everyone = np.arange(people.data.height, len(people.attributes[0]))
+    columns = [column.take(np.concatenate([people.rows, everyone])).observed() for column in people.attributes]
     groups = form_groups(columns, by=by)
-    cells = groups.cells.codes[used]
+    cells = groups.cells.codes[: people.rows.size][used]
     sets = np.unique(people.set[used], return_inverse=True)[1]
     out: list[dict[str, Any]] = []
     members: list[Group] = []
     for group in groups.groups:
         own = np.isin(cells, group.cells)
         for kind, values in people.worths:
-            n, figures = _against_equals(own, sets, people.w[used], values[used], level)
+            n, figures = _against_equals(own, sets, (people.n[used], people.w[used]), values[used], level)
             note = None
             if figures is None:
                 note = msg("no duplicate from another group in a set with different labels")
@@ -253,17 +333,21 @@ def _by_group(
         Column("others", format="num", title=msg("of duplicates in other groups")),
         Column("difference", format="num", title=msg("difference")),
     )
-    return outcomes_table(out, members, compared, msg("Identical people in different groups"), data.backend)
+    return outcomes_table(out, members, compared, msg("Identical people in different groups"), people.data.backend)
 
 
 def _against_equals(
-    own: NDArray[np.bool_], sets: Ints, w: Floats, values: Floats, level: float
+    own: NDArray[np.bool_], sets: Ints, rows: tuple[Floats, Floats], values: Floats, level: float
 ) -> tuple[int, tuple[float | None, ...] | None]:
-    """Rows of the group in sets shared with others; own mean, others' mean, difference, its ends and p-value."""
+    """Rows of the group in sets shared with others; own mean, others' mean, difference, its ends and p-value.
+
+    `rows` are how many rows each stands for, and the weight of each of these.
+    """
     size = int(sets.max()) + 1
+    each, w = rows
 
     def over(x: Floats, rows: NDArray[np.bool_]) -> Floats:
-        return sum_by(sets[rows], x[rows], size)
+        return sum_by(sets[rows], (each * x)[rows], size)
 
     w_own, w_rest = over(w, own), over(w, ~own)
     shared = (w_own > 0) & (w_rest > 0)
@@ -277,21 +361,21 @@ def _against_equals(
     (s_own, w_own, q_own), (s_rest, w_rest, q_rest) = sides
     share = w_own / w_own.sum()
     a, b = float(share @ (s_own / w_own)), float(share @ (s_rest / w_rest))
-    n = count_by(sets, size)[shared].astype(float)
-    mean = sum_by(sets, values, size)[shared] / n
+    n = sum_by(sets, each, size)[shared]
+    mean = sum_by(sets, each * values, size)[shared] / n
     centred = values[inside] - mean[np.cumsum(shared)[sets[inside]] - 1]
-    spread = sum_by(sets[inside], centred**2, size)[shared] / (n - 1)
+    spread = sum_by(sets[inside], each[inside] * centred**2, size)[shared] / (n - 1)
     error = float(np.sqrt(share**2 @ (spread * (q_own / w_own**2 + q_rest / w_rest**2))))
     if error == 0:  # within each of these sets everyone is the same: nothing differs, and chance could not make it
-        return int((own & inside).sum()), (a, b, 0.0, None, None, None)
+        return int(each[own & inside].sum()), (a, b, 0.0, None, None, None)
     low, high = (float(end) for end in normal_interval(a - b, error, level))
-    return int((own & inside).sum()), (a, b, a - b, low, high, float(normal_p((a - b) / error)))
+    return int(each[own & inside].sum()), (a, b, a - b, low, high, float(normal_p((a - b) / error)))
 
 
-def _rate(hit: NDArray[np.bool_], w: Floats, level: float) -> Estimate:
-    """A weighted share; its interval is Wilson's at the effective number of rows."""
-    if hit.size == 0:
+def _rate(part: _Sums, whole: _Sums, level: float) -> Estimate:
+    """The weighted share of some rows; its interval is Wilson's at the effective number of rows."""
+    if whole.n == 0:
         return Estimate.missing(msg("no two rows agree in every compared column"))
-    value, n = float(w @ hit / w.sum()), effective_rows(hit.size, w)
+    value, n = part.w / whole.w, whole.w**2 / max(whole.w2, 1e-300)
     low, high = wilson(value * n, n, level)
-    return Estimate(value, float(low), float(high), n=hit.size, method="wilson", level=level)
+    return Estimate(value, float(low), float(high), n=whole.n, method="wilson", level=level)

@@ -12,6 +12,7 @@ from isonomia.evidence import Estimate, chi_square
 from isonomia.robustness.shift.stability import psi, stability
 from isonomia.typing import Floats
 
+Counts = NDArray[np.int64]
 #: Minimum number of rows for the asymptotic Kolmogorov distribution.
 MANY_ROWS = 500
 
@@ -39,18 +40,23 @@ def numeric_distances(
     *,
     bins: int = 10,
     weights: tuple[Floats | None, Floats | None] = (None, None),
+    counts: tuple[Counts | None, Counts | None] = (None, None),
     level: float = 0.95,
 ) -> Distances:
     """Two samples of numbers (none missing): KS, Wasserstein, and PSI and Jensen-Shannon over the reference's deciles.
+
+    `counts` say how many rows each number stands for.
 
     >>> found = numeric_distances(np.arange(100.0), np.arange(100.0) + 20)
     >>> round(found.statistic, 3), round(found.wasserstein, 3)
     (0.2, 20.0)
     """
     if weights[0] is not None or weights[1] is not None:
-        return _weighted(reference, current, bins, weights, level)
+        return _weighted(reference, current, bins, weights, counts, level)
+    if counts[0] is not None or counts[1] is not None:
+        return _counted(reference, current, bins, counts, level)
     a, b = np.sort(reference), np.sort(current)
-    counts = _binned(a, b, bins)
+    binned = _binned(a, b, bins)
     statistic = kolmogorov_smirnov(a, b)
     p = kolmogorov_p(statistic, a.size, b.size)
     return Distances(
@@ -58,9 +64,9 @@ def numeric_distances(
         statistic,
         p,
         wasserstein(a, b),
-        psi(*counts),
-        jensen_shannon(*counts),
-        stability(*counts, level=level),
+        psi(*binned),
+        jensen_shannon(*binned),
+        stability(*binned, level=level),
     )
 
 
@@ -218,11 +224,48 @@ def mass_distances(
     )
 
 
-def _weighted(a: Floats, b: Floats, bins: int, weights: tuple[Floats | None, Floats | None], level: float) -> Distances:
+def _counted(a: Floats, b: Floats, bins: int, counts: tuple[Counts | None, Counts | None], level: float) -> Distances:
+    """The same for numbers that stand for several rows each."""
+    values, p, q = _masses(a, b, *(_ones(x, c) for x, c in zip((a, b), counts, strict=True)))
+    n, m = float(p.sum()), float(q.sum())
+    gap = np.abs(np.cumsum(p) / n - np.cumsum(q) / m)
+    ranks = np.linspace(0, n - 1, bins + 1)[1:-1].round()
+    inner = np.unique(values[np.searchsorted(np.cumsum(p), ranks, side="right")])
+    inner = inner[inner > values[np.argmax(p > 0)]]
+    starts = np.concatenate([[0], np.searchsorted(values, inner, side="left")])
+    binned = np.add.reduceat(p, starts), np.add.reduceat(q, starts)
+    return Distances(
+        "ks",
+        float(gap.max()),
+        kolmogorov_p(float(gap.max()), n, m),
+        float((gap[:-1] * np.diff(values)).sum()),
+        psi(*binned),
+        jensen_shannon(*binned),
+        stability(*binned, level=level),
+    )
+
+
+def _ones(values: Floats, counts: Counts | None) -> Floats:
+    return np.ones(values.size) if counts is None else counts.astype(float)
+
+
+def _masses(a: Floats, b: Floats, mass_a: Floats, mass_b: Floats) -> tuple[Floats, Floats, Floats]:
+    """The different values of both samples in order, and how much of each sample lies on each."""
+    values, index = np.unique(np.concatenate([a, b]), return_inverse=True)
+    return values, sum_by(index[: a.size], mass_a, values.size), sum_by(index[a.size :], mass_b, values.size)
+
+
+def _weighted(
+    a: Floats,
+    b: Floats,
+    bins: int,
+    weights: tuple[Floats | None, Floats | None],
+    counts: tuple[Counts | None, Counts | None],
+    level: float,
+) -> Distances:
     """The same for weighted rows, from masses on the values that occur."""
     wa, wb = (np.ones(x.size) if w is None else w for x, w in zip((a, b), weights, strict=True))
-    values, index = np.unique(np.concatenate([a, b]), return_inverse=True)
-    p = sum_by(index[: a.size], wa, values.size)
-    q = sum_by(index[a.size :], wb, values.size)
-    sizes = [float(w.sum() ** 2 / (w * w).sum()) for w in (wa, wb)]
+    ca, cb = (_ones(x, c) for x, c in zip((a, b), counts, strict=True))
+    values, p, q = _masses(a, b, wa * ca, wb * cb)
+    sizes = [float((c @ w) ** 2 / (c @ (w * w))) for w, c in ((wa, ca), (wb, cb))]
     return mass_distances(values, p, q, sizes=(sizes[0], sizes[1]), bins=bins, level=level)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -22,13 +22,14 @@ from isonomia.evidence import (
     normal_quantile,
     two_proportions,
 )
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.models import Surface
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, validated
 from isonomia.robustness._features import check_features
 from isonomia.robustness.shift.distances import Distances, category_distances, mass_distances, numeric_distances
 from isonomia.robustness.shift.drift_tables import show
-from isonomia.robustness.shift.two_sample import two_sample_auc, with_training_noise
+from isonomia.robustness.shift.samples import FINE_BINS, Sample, in_bins, samples
+from isonomia.robustness.shift.two_sample import MAX_ROWS, two_sample_auc, with_training_noise
 from isonomia.robustness.slices.overfit import aligned
 from isonomia.robustness.slices.slicing import as_floats
 from isonomia.subject import Reading, Subject
@@ -54,6 +55,16 @@ class Shift:
 
 
 @dataclass(frozen=True, eq=False)
+class GroupShares:
+    """The rows of each group of an attribute in both samples."""
+
+    attribute: str
+    groups: tuple[str, ...]
+    reference: NDArray[np.int64]
+    current: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
 class Drift:
     """All variables, adjusted p-values, the joint test, shares of groups."""
 
@@ -61,7 +72,7 @@ class Drift:
     adjusted: Floats
     joint: Estimate | None
     joint_p: float | None
-    groups: tuple[tuple[Codes, Codes], ...]
+    groups: tuple[GroupShares, ...]
     alpha: float
     level: float
     adjust: Adjust
@@ -142,34 +153,53 @@ def drift(
     >>> [(row["variable"], row["drifted"]) for row in result.tables["variables"].rows()]
     [('age', True), ('city', False)]
     """
-    before = Subject.of(reference, model, progress=progress, **given)
-    sides = before, Subject.of(current, model, progress=before.progress, **given)
+    before = Subject.of(reference, model, progress=progress, counted=True, **given).fitting()
+    sides = before, Subject.of(current, model, progress=before.progress, counted=True, **given).fitting()
     one, two = sides[0].data, sides[1].data
     names = check_features(one, features)
     _check_alike(one, two, names)
-    how = _How(bins=bins, weights=(one.weights, two.weights), level=level)
+    how = _How(bins=bins, level=level, one=Sample(one), two=Sample(two))
+    columns = samples(one, two, names)
     stage = before.progress.stage("features", msg("Comparing features"), total=len(names))
-    shifts = [_column(one, two, name, "feature", how) for name in stage.over(names)]
+    shifts = [_column(name, "feature", how.of(*columns[name])) for name in stage.over(names)]
     if one.target is not None and two.target is not None:
         _check_alike(one, two, (one.target,))
-        shifts.append(_column(one, two, one.target, "target", how, task=one.task))
-    shifts += _predictions(sides[0].predictions, sides[1].predictions, how)
-    groups = tuple(_groups(one, two))
+        shifts.append(_column(one.target, "target", how, task=one.task))
+    shifts += _predictions(*sides, how)
+    groups = _groups(one, two)
     shifts += [_of_codes(f"{a.name}", "group", a, b, how) for a, b in groups]
     auc, p = None, None
     if joint:
-        auc = two_sample_auc(one, two, names, folds=folds, level=level, seed=seed, progress=before.progress)
+        few, others = (data.rows(MAX_ROWS, seed=seed) for data in (one, two))
+        auc = two_sample_auc(few, others, names, folds=folds, level=level, seed=seed, progress=before.progress)
         p = _above_half(auc)
         auc = with_training_noise(auc, folds)
     raw = np.array([shift.p_value for shift in shifts] + ([] if p is None else [p]))
     adjusted = (holm if adjust == "holm" else benjamini_hochberg)(raw)
-    found = Drift(tuple(shifts), adjusted, auc, p, groups, alpha, level, adjust, (len(one), len(two)))
+    shares = tuple(GroupShares(a.name, a.texts, *how.rows(a, b)) for a, b in groups)
+    found = Drift(tuple(shifts), adjusted, auc, p, shares, alpha, level, adjust, (len(one), len(two)))
     second = None
     if verify == "evidently":
         from isonomia.robustness.shift.evidently_opinion import second_opinion
 
-        second = second_opinion(one, two, names)
-    return show(found, two.backend, second)
+        second = second_opinion(one.rows(), two.rows(), names)
+    result = show(found, two.backend, second)
+    return replace(result, notes=(*result.notes, *_bin_notes(columns)))
+
+
+def _bin_notes(columns: Mapping[str, tuple[Sample, Sample]]) -> tuple[Message, ...]:
+    """Which numbers were counted in bins, and how far off their tests can be."""
+    binned = [name for name, (one, _) in columns.items() if one.edges is not None]
+    if not binned:
+        return ()
+    return (
+        msg(
+            "{columns}: counted in {bins:int} bins of equal width. Kolmogorov-Smirnov is too small by at most the "
+            "largest share of rows in one bin.",
+            columns=", ".join(binned),
+            bins=FINE_BINS,
+        ),
+    )
 
 
 def _check_alike(one: Dataset, two: Dataset, names: Sequence[str]) -> None:
@@ -187,86 +217,144 @@ def _check_alike(one: Dataset, two: Dataset, names: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _How:
-    """How two columns are compared."""
+    """How two samples of a column are compared."""
 
     bins: int
-    weights: tuple[Floats | None, Floats | None]
     level: float
+    one: Sample
+    two: Sample
+
+    @property
+    def weighted(self) -> bool:
+        return self.one.weights is not None or self.two.weights is not None
+
+    @property
+    def counted(self) -> bool:
+        return self.one.counts is not None or self.two.counts is not None
+
+    def of(self, one: Sample, two: Sample) -> _How:
+        """The same for other samples."""
+        return replace(self, one=one, two=two)
+
+    def rows(self, a: Codes, b: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many rows of each sample have each code."""
+        one, two = (
+            codes.counts() if side.counts is None else sum_by(codes.codes, side.counts, codes.size).astype(np.int64)
+            for codes, side in ((a, self.one), (b, self.two))
+        )
+        return one, two
 
 
-def _column(one: Dataset, two: Dataset, name: str, role: Role, how: _How, task: str | None = None) -> Shift:
+def _column(name: str, role: Role, how: _How, task: str | None = None) -> Shift:
+    one, two = how.one.data, how.two.data
     kinds = {one.kinds[name], two.kinds[name]}
     if kinds & {"category"} or kinds == {"boolean"} or task in ("binary", "multiclass"):
         a, b = aligned(*(Codes.encode(data.column(name), name=name) for data in (one, two)))
         return _of_codes(name, role, a, b, how)
-    if how.weights == (None, None) and kinds == {"integer"}:
-        counted = _of_integers(name, role, to_numpy(one.column(name)), to_numpy(two.column(name)), how)
+    if not how.weighted and kinds == {"integer"}:
+        counted = _of_integers(name, role, one.column(name), two.column(name), how)
         if counted is not None:
             return counted
-    return _of_numbers(name, role, as_floats(one, name), as_floats(two, name), how)
+    x, y = (in_bins(as_floats(side.data, name), side.edges) for side in (how.one, how.two))
+    return _of_numbers(name, role, x, y, how)
 
 
-def _of_integers(name: str, role: Role, a: NDArray[Any], b: NDArray[Any], how: _How) -> Shift | None:
+def _of_integers(name: str, role: Role, one: Any, two: Any, how: _How) -> Shift | None:
     """Whole numbers of a small range are counted instead of sorted; None where they are not such."""
+    if one.null_count() or two.null_count() or how.one.edges is not None:
+        return None
+    a, b = (to_numpy(column) for column in (one, two))
     if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
         return None
     low = min(int(a.min()), int(b.min()))
     span = max(int(a.max()), int(b.max())) - low + 1
-    if span > min(COUNTED, 2 * (a.size + b.size)):
+    sizes = [x.size if side.counts is None else int(side.counts.sum()) for x, side in ((a, how.one), (b, how.two))]
+    if span > min(COUNTED, 2 * sum(sizes)):
         return None
-    p, q = (count_by(x - low if low else x, span) for x in (a, b))
+    p, q = (
+        count_by(x - low if low else x, span) if side.counts is None else sum_by(x - low, side.counts, span)
+        for x, side in ((a, how.one), (b, how.two))
+    )
     used = np.flatnonzero(p + q)
     values, p, q = np.asarray(used + low, dtype=float), p[used], q[used]
-    found = mass_distances(values, p, q, sizes=(a.size, b.size), bins=how.bins, level=how.level)
-    means = float(p @ values / a.size), float(q @ values / b.size)
-    scale = float(np.sqrt(p @ (values - means[0]) ** 2 / a.size))
+    found = mass_distances(values, p, q, sizes=(sizes[0], sizes[1]), bins=how.bins, level=how.level)
+    means = float(p @ values / sizes[0]), float(q @ values / sizes[1])
+    scale = float(np.sqrt(p @ (values - means[0]) ** 2 / sizes[0]))
     return Shift(name, role, found, found.p_value, scale or None, (0.0, 0.0), means)
 
 
 def _of_numbers(name: str, role: Role, a: Floats, b: Floats, how: _How) -> Shift:
     """Numbers: tested where known, and for how often they are missing."""
     known = ~np.isnan(a), ~np.isnan(b)
-    whole = bool(known[0].all() and known[1].all())
+    sides = list(zip((a, b), (how.one, how.two), known, strict=True))
     if not (known[0].any() and known[1].any()):
         where = "reference" if not known[0].any() else "current"
         raise DataError(f"The column '{name}' holds no number at all in `{where}`; leave it out.")
-    if whole:
-        found = numeric_distances(a, b, bins=how.bins, weights=how.weights, level=how.level)
-        share, p = (0.0, 0.0), found.p_value
-    else:
-        kept = [None if w is None else w[k] for w, k in zip(how.weights, known, strict=True)]
-        own = (kept[0], kept[1])
-        found = numeric_distances(a[known[0]], b[known[1]], bins=how.bins, weights=own, level=how.level)
-        share = (1 - float(known[0].mean()), 1 - float(known[1].mean()))
-        gone = float(two_proportions((~known[0]).sum(), a.size, (~known[1]).sum(), b.size))
-        p = min(1.0, 2 * min(found.p_value, gone))
-    finite = [x[k & np.isfinite(x)] for x, k in zip((a, b), known, strict=True)]
-    scale = float(finite[0].std()) if finite[0].size else 0.0
-    means = tuple(float(x.mean()) if x.size else None for x in finite)
-    return Shift(name, role, found, p, scale or None, share, (means[0], means[1]))
+    weights = [None if side.weights is None else side.weights[k] for _, side, k in sides]
+    counts = [None if side.counts is None else side.counts[k] for _, side, k in sides]
+    found = numeric_distances(
+        a[known[0]],
+        b[known[1]],
+        bins=how.bins,
+        weights=(weights[0], weights[1]),
+        counts=(counts[0], counts[1]),
+        level=how.level,
+    )
+    p, share = found.p_value, (0.0, 0.0)
+    if not (known[0].all() and known[1].all()):
+        size = [x.size if side.counts is None else int(side.counts.sum()) for x, side, _ in sides]
+        gone = [int((~k).sum() if side.counts is None else side.counts[~k].sum()) for _, side, k in sides]
+        share = (gone[0] / size[0], gone[1] / size[1])
+        p = min(1.0, 2 * min(p, float(two_proportions(gone[0], size[0], gone[1], size[1]))))
+    (mean, scale), (now, _) = (_moments(x[k], None if side.counts is None else side.counts[k]) for x, side, k in sides)
+    return Shift(name, role, found, p, scale or None, share, (mean, now))
+
+
+def _moments(values: Floats, counts: NDArray[np.int64] | None) -> tuple[float | None, float]:
+    """The mean and the standard deviation of the finite numbers."""
+    finite = np.isfinite(values)
+    x = values[finite]
+    if not x.size:
+        return None, 0.0
+    if counts is None:
+        return float(x.mean()), float(x.std())
+    mean = float(np.average(x, weights=counts[finite]))
+    return mean, float(np.sqrt(np.average((x - mean) ** 2, weights=counts[finite])))
 
 
 def _of_codes(name: str, role: Role, a: Codes, b: Codes, how: _How) -> Shift:
     """Categories; missing is one of them."""
-    counts, sizes = [], []
-    for column, w in zip((a, b), how.weights, strict=True):
-        counts.append(column.counts() if w is None else sum_by(column.codes, w, column.size))
-        sizes.append(float(len(column)) if w is None else float(w.sum() ** 2 / (w * w).sum()))
-    both = (sizes[0], sizes[1]) if any(w is not None for w in how.weights) else None
-    found = category_distances(counts[0], counts[1], sizes=both, level=how.level)
+    masses, sizes = [], []
+    for column, side, n in zip((a, b), (how.one, how.two), how.rows(a, b), strict=True):
+        w, c = side.weights, np.ones(len(column)) if side.counts is None else side.counts.astype(float)
+        masses.append(n if w is None else sum_by(column.codes, c * w, column.size))
+        sizes.append(float(n.sum()) if w is None else float((c @ w) ** 2 / (c @ (w * w))))
+    both = (sizes[0], sizes[1]) if how.weighted else None
+    found = category_distances(masses[0], masses[1], sizes=both, level=how.level)
     last = a.missing
-    share = (0.0, 0.0) if last is None else tuple(float(c[last] / c.sum()) for c in counts)
+    share = (0.0, 0.0) if last is None else tuple(float(c[last] / c.sum()) for c in masses)
     return Shift(name, role, found, found.p_value, None, (share[0], share[1]), (None, None))
 
 
-def _predictions(one: Surface, two: Surface, how: _How) -> list[Shift]:
+def _predictions(before: Subject, after: Subject, how: _How) -> list[Shift]:
+    one, two = before.predictions, after.predictions
     if not (one.kinds and two.kinds):
         return []
     values = _spoken(one), _spoken(two)
     if values[0] is not None and values[1] is not None:
-        return [_of_numbers("prediction", "prediction", values[0], values[1], how)]
+        edges = next((edges for data in (how.one.data, how.two.data) if (edges := data.score_edges) is not None), None)
+        x, y = (_in_score_bins(scores, edges) for scores in (values[0], values[1]))
+        return [_of_numbers("prediction", "prediction", x, y, how)]
     a, b = (Codes("prediction", np.asarray(s.label, dtype=np.uint32), tuple(map(str, s.classes))) for s in (one, two))
     return [_of_codes("prediction", "prediction", *aligned(a, b), how)]
+
+
+def _in_score_bins(scores: Floats, edges: Floats | None) -> Floats:
+    """Scores as the middles of the bins that either sample was counted in."""
+    if edges is None:
+        return scores
+    index = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, edges.size - 2)
+    return np.asarray((edges[index] + edges[index + 1]) / 2)
 
 
 def _spoken(surface: Surface) -> Floats | None:

@@ -158,9 +158,10 @@ def _in_sd(shift: Shift) -> float | None:
 
 def _group_table(found: Drift, backend: Backend) -> Table:
     rows: list[tuple[str, str, int, int, float, float]] = []
-    for one, two in found.groups:
-        for code, (a, b) in enumerate(zip(one.counts(), two.counts(), strict=True)):
-            rows.append((one.name, one.text(code), int(a), int(b), float(a / len(one)), float(b / len(two))))
+    for part in found.groups:
+        n, m = part.reference.sum(), part.current.sum()
+        for group, a, b in zip(part.groups, part.reference, part.current, strict=True):
+            rows.append((part.attribute, group, int(a), int(b), float(a / n), float(b / m)))
     names = ("attribute", "group", "n_reference", "n_current", "reference", "current")
     columns: dict[str, Any] = {name: [row[index] for row in rows] for index, name in enumerate(names)}
     columns["difference"] = [row[5] - row[4] for row in rows]

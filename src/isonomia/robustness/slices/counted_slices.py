@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isonomia.counting import Codes, quantiles, sum_by
 from isonomia.data import Dataset
@@ -228,8 +229,8 @@ def _edges(name: str, spread: Spread, integer: bool, slicing: Slicing, bins: int
     return _distinct(spread.low, spread.high, spread.quantiles, slicing, bins)
 
 
-def _day_edges(days: Floats, counts: Floats, slicing: Slicing, bins: int) -> tuple[float, ...]:
-    found = quantiles(days, np.linspace(0, 1, bins + 1), counts.astype(np.int64))
+def _day_edges(days: Floats, counts: NDArray[np.int64], slicing: Slicing, bins: int) -> tuple[float, ...]:
+    found = quantiles(days, np.linspace(0, 1, bins + 1), counts)
     return _distinct(float(days.min()), float(days.max()), found, slicing, bins)
 
 

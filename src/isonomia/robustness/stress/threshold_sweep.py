@@ -181,8 +181,8 @@ def threshold_sweep(
             between.append(found)
     curves = Curves(steps, surface.single_threshold, chosen, overall, tuple(between), tuple(small), len(subject))
     bounds = _limits(limits, chosen, bool(between))
-    found = show(curves, bounds, subject.backend, level)
-    return subject.noted(replace(found, notes=(*found.notes, *_bin_notes(subject, steps))))
+    result = show(curves, bounds, subject.backend, level)
+    return subject.noted(replace(result, notes=(*result.notes, *_bin_notes(subject, steps))))
 
 
 def _bin_notes(subject: Subject, steps: Floats) -> tuple[Message, ...]:

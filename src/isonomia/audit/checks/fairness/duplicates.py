@@ -20,6 +20,7 @@ from isonomia.subject import Subject
     "duplicates",
     order=40,
     family="people",
+    counted=True,
     title=msg("Same people, different labels"),
     question=msg("Do people who are identical in everything else have the same label?"),
     purpose="rows equal in all but protected attributes, with different labels",

@@ -29,6 +29,7 @@ from isonomia.subject import Subject
     ),
     keys={"reference": "reference_dataset"},
     asked_by="reference_dataset",
+    counted=True,
 )
 def drift(subject: Subject, *, reference: Any, **options: Any) -> Result:
     """The rows examined against a reference (option `reference`: a dataset, or a file)."""
