@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from isonomia.models import Model, Surface
 from isonomia.subject import Subject
 from isonomia.subject.fingerprint import fingerprint_of
 
+R = TypeVar("R")
 #: Kinds of values whose text says all about them.
 _VALUES = (bool, int, float, str, date, Decimal)
 
@@ -57,26 +58,54 @@ class Asked:
             self.store.keep_answer(result, analysis=self.analysis, question=self.question, record=record)
 
 
+class Question(Protocol[R]):
+    """A search that can be asked again."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """What makes two questions the same: `data`, `model`, and everything else that the answer depends on."""
+
+    def search(self) -> R:
+        """The answer, searched for."""
+
+    def again(self, answer: Mapping[str, Any]) -> R:
+        """The answer that a store kept."""
+
+    def record(self, result: R) -> Mapping[str, Any]:
+        """What a store has to keep so that the answer can be given again."""
+
+
+def answered(
+    question: Question[R], store: Keeper | str | os.PathLike[str] | None, analysis: str | None, *, reuse: bool
+) -> R:
+    """The answer to a question: with `reuse` the one that the store has; otherwise searched for, and kept there."""
+    if store is None and not reuse:
+        return question.search()
+    asked = ask(question.identity(), store, analysis, reuse=reuse)
+    if reuse and (answer := asked.answer()) is not None:
+        return question.again(answer)
+    result = question.search()
+    asked.keep(result, question.record(result))
+    return result
+
+
 def ask(
+    identity: Mapping[str, Any],
     store: Keeper | str | os.PathLike[str] | None,
     analysis: str | None,
     *,
     reuse: bool,
-    data: Any,
-    model: Any,
-    seed: int,
-    **asked: Any,
 ) -> Asked:
     """A question to a store. With `reuse` every part of it must be recognisable; without, the result is kept anyway."""
     if store is None:
         raise SpecError("`reuse` looks for an earlier answer in a store; give store= and analysis=.")
     if analysis is None:
         raise SpecError("Keeping a search takes both: store= and analysis= (a name such as 'loans').")
+    asked = dict(identity)
     try:
         question = {
-            **marks_of_data(data),
-            "model": mark_of_model(model),
-            "seed": seed,
+            **marks_of_data(asked.pop("data")),
+            "model": mark_of_model(asked.pop("model")),
+            "seed": asked.pop("seed"),
             "isonomia": __version__,
             **{name: mark_of(value) for name, value in asked.items()},
         }

@@ -40,7 +40,7 @@ def result_of(values: Mapping[str, Any], domain: Domain) -> PairResult:
 def _written(array: NDArray[Any]) -> dict[str, Any]:
     plain = np.ascontiguousarray(array)
     if plain.dtype.kind not in "fiub":
-        raise TypeError(f"An array of {plain.dtype} is not of numbers.")
+        raise TypeError(f"Expected an array of numbers; got dtype {plain.dtype}.")
     data = base64.b64encode(plain.astype(plain.dtype.newbyteorder("<")).tobytes()).decode("ascii")
     return {"dtype": plain.dtype.newbyteorder("<").str, "shape": list(plain.shape), "data": data}
 

@@ -78,7 +78,7 @@ def default_metrics(problem: Problem) -> tuple[str, ...]:
         return ("fpr", "fnr") if problem.task == "binary" else ("error_rate",)
     if problem.task == "binary":
         return ("selection_rate",) if problem.label is not None else ("base_rate",)
-    raise SpecError("Say which class a rate is about: metric='selection_rate:class' (predictions), 'base_rate:class'.")
+    raise SpecError("Name the class of the rate: metric='selection_rate:class' (predictions), 'base_rate:class'.")
 
 
 def _best(patterns: Patterns, part: Divergence, problem: Problem) -> list[int]:

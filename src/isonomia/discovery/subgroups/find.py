@@ -1,37 +1,27 @@
-"""The one entrance to all subgroup methods."""
+"""`find_subgroups`: data and a model in, subgroups treated differently out, by any method."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.counting import Binning, Bins
 from isonomia.counting.bins import BINNINGS, BINS, DEFAULT_BINS
 from isonomia.counting.lattice import DEFAULT_BUDGET
-from isonomia.data import Dataset, Task
-from isonomia.discovery.method import SUBGROUP_METHODS, Method
-from isonomia.discovery.questions import ask
-from isonomia.discovery.subgroups import _reading, kept, present
+from isonomia.data import Task
+from isonomia.discovery.method import SUBGROUP_METHODS
+from isonomia.discovery.questions import answered
 from isonomia.discovery.subgroups._choosing import resolve
-from isonomia.discovery.subgroups.held_out import with_holdout
-from isonomia.discovery.subgroups.method import Search
-from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.question import Rows, SubgroupQuestion
 from isonomia.discovery.subgroups.result import SubgroupResult
 from isonomia.events import Clock, Progress, ProgressLike
 from isonomia.keeping import Keeper
-from isonomia.languages import Message, msg
+from isonomia.languages import Message
 from isonomia.parameters import NAMES, SEED, Boolean, Choice, Either, Integer, Number, defaults_of, validated
-from isonomia.subject import Subject, read_dataset
 
 #: The method that is chosen by what is known about the rows.
 AUTO = "auto"
-#: With `max_overlap` a method is run for this many times `k`, so that enough are left.
-_SPARE = 8
 #: Roles of a bare frame that are taken beside the options of a method.
 ROLES = ("target", "prediction", "score", "privileged", "weight", "ignore")
 
@@ -158,123 +148,39 @@ def find_subgroups(
     if method != AUTO:  # what is wrong is reported before any data are read
         SUBGROUP_METHODS[method].read(options)
     clock = Clock(max_seconds, Progress.of(progress))
-    reading: Any = {
-        **roles,
-        "y_true": y_true,
-        "y_pred": y_pred,
-        "y_score": y_score,
-        "weights": weights,
-        "protected": protected,
-        "positive": positive,
-        "task": task,
-    }
+    rows = Rows(
+        data=data,
+        model=model,
+        features=features,
+        reading={
+            **roles,
+            "y_true": y_true,
+            "y_pred": y_pred,
+            "y_score": y_score,
+            "weights": weights,
+            "protected": protected,
+            "positive": positive,
+            "task": task,
+        },
+        errors=errors,
+        progress=clock.progress,
+    )
     settings: dict[str, Any] = {"metric": metric, "holdout": holdout, "max_overlap": max_overlap}
     notes: tuple[Message, ...] = ()
-    known: Subject | None = None
     if method == AUTO:
-        known = _reading.read_subject(data, model, features, reading, clock.progress)
-        method, settings, options, notes = resolve(known, errors is not None, settings, options)
+        method, settings, options, notes = resolve(rows.subject, errors is not None, settings, options)
     chosen = SUBGROUP_METHODS[method]
-    holdout, max_overlap = settings["holdout"], settings["max_overlap"]
-    given = {**defaults_of(chosen.parameters), **chosen.read(options)}
-
-    def read() -> tuple[Subject, Problem]:
-        subject = known
-        if subject is None:
-            subject = _reading.read_subject(data, model, features, reading, clock.progress)
-        problem = _reading.read_problem(
-            subject,
-            chosen,
-            errors=_reading.read_errors(errors, subject),
-            limits=(k, max_l, min_support),
-            bins=_finest(bins, ranges=holdout is not None and chosen.nested),
-            binning=binning,
-            metric=settings["metric"],
-            seed=seed,
-            clock=clock,
-            max_memory=max_memory,
-            options=given,
-        )
-        return subject, problem
-
-    asked = None
-    if store is not None or reuse:
-        asked = ask(
-            store,
-            analysis,
-            reuse=reuse,
-            data=data if isinstance(data, Dataset | Subject) else read_dataset(data, reading),
-            model=model,
-            seed=seed,
-            finds="subgroups",
-            method=method,
-            options=given,
-            columns={**reading, "errors": errors},
-            limits=(k, max_l, min_support, max_seconds, max_memory),
-            bins=(bins, binning),
-            features=features,
-            metric=settings["metric"],
-            holdout=holdout,
-            max_overlap=max_overlap,
-        )
-        if reuse and (answer := asked.answer()) is not None:
-            return kept.result_of(answer, lambda: read()[1])
-    subject, problem = read()
-    widened = problem if max_overlap is None else replace(problem, k=problem.k * _SPARE)
-    with clock.progress.stage(chosen.id, msg("Searching for subgroups"), total=1) as stage:
-        if holdout is None:
-            search, masks = present.without_repeats(chosen.run(widened), problem, max_overlap, problem.k)
-        else:
-            search = with_holdout(chosen, widened, holdout, max_overlap, problem.k)
-            masks = [item.mask(problem.by_name) for item in search.subgroups]
-        stage.at(1)
-    search = replace(search, notes=(*notes, *search.notes))
-    result = subject.noted(_assemble(chosen, problem, search, masks, clock))
-    if asked is not None:
-        asked.keep(result, kept.record_of(result))
-    return result
-
-
-def _finest(bins: Bins, *, ranges: bool) -> Bins:
-    """Half as wide bins where ranges of several are looked for."""
-    return 2 * bins if ranges and isinstance(bins, int) else bins
-
-
-def _assemble(
-    method: Method,
-    problem: Problem,
-    search: Search,
-    masks: list[NDArray[np.bool_]],
-    clock: Clock,
-) -> SubgroupResult:
-    backend = problem.data.backend if problem.data is not None else "polars"
-    table = present.subgroup_table(problem, search, masks, backend)
-    notes: list[Message] = list(search.notes)
-    if not search.complete and clock.over:
-        notes.append(msg("The time limit ended the search early: subgroups not reached may be worse than those shown."))
-    elif not search.complete:
-        notes.append(
-            msg(
-                "The memory limit ({limit:int} MB) ended the search early: subgroups not reached may be worse than "
-                "those shown.",
-                limit=problem.max_memory >> 20,
-            )
-        )
-    if not search.subgroups:
-        notes.append(msg("This method found no subgroup that differs."))
-    return SubgroupResult(
-        code=f"subgroups.{method.id}",
-        title=msg("Subgroups treated differently ({method})", method=method.id),
-        tables={"subgroups": table, **search.tables},
-        values=search.values,
-        findings=present.findings_of(method.id, search, table, problem.by_name),
-        pictures=(*present.pictures_of(table), *search.pictures),
-        notes=tuple(notes),
-        method=method.id,
-        metrics=present.metrics_of(problem, search, clock),
-        complete=search.complete,
-        subgroups=search.subgroups,
-        features=problem.by_name,
-        details=search.details,
-        outcome=problem.outcome,
+    question = SubgroupQuestion(
+        rows=rows,
+        method=chosen,
+        options={**defaults_of(chosen.parameters), **chosen.read(options)},
+        limits=(k, max_l, min_support),
+        bins=bins,
+        binning=binning,
+        clock=clock,
+        max_memory=max_memory,
+        seed=seed,
+        notes=notes,
+        **settings,
     )
+    return answered(question, store, analysis, reuse=reuse)

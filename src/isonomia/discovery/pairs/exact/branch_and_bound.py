@@ -88,29 +88,31 @@ class Search:
 
     # classification of boxes --------------------------------------------------------------------------------
 
-    def _sums(self, boxes: Boxes, alike: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
-        """Bounds (n, V, K) of the raw score of each variant; with `alike`, without shared trees."""
+    def _sums(self, boxes: Boxes, shared_trees: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
+        """Bounds (n, V, K) of the raw score of each variant; with `shared_trees`, without shared trees."""
         shape = (len(boxes), self.descent.of_variant.shape[1], self.trees.n_classes)
         minimum, maximum = np.empty(shape), np.empty(shape)
         for k in range(shape[2]):
             low, high = self.trees.low[boxes.node, k], self.trees.high[boxes.node, k]
-            if alike is not None:
-                low, high = np.where(alike, 0.0, low), np.where(alike, 0.0, high)
+            if shared_trees is not None:
+                low, high = np.where(shared_trees, 0.0, low), np.where(shared_trees, 0.0, high)
             minimum[:, :, k], maximum[:, :, k] = low @ self.descent.of_variant, high @ self.descent.of_variant
-        return (minimum, maximum) if alike is not None else (self.trees.base + minimum, self.trees.base + maximum)
+        return (
+            (minimum, maximum) if shared_trees is not None else (self.trees.base + minimum, self.trees.base + maximum)
+        )
 
-    def _alike(self, boxes: Boxes) -> NDArray[np.bool_]:
+    def _shared_trees(self, boxes: Boxes) -> NDArray[np.bool_]:
         """Paths (n, L) of trees in which all variants are at one node and are not separated below it."""
         node, first = boxes.node, self.descent.first
         same = np.minimum.reduceat(node, first, axis=1) == np.maximum.reduceat(node, first, axis=1)
-        alike = same & ~self.trees.uses[node[:, first]]
-        return np.asarray(alike[:, self.descent.tree])
+        shared_trees = same & ~self.trees.uses[node[:, first]]
+        return np.asarray(shared_trees[:, self.descent.tree])
 
     def gaps(self, boxes: Boxes, link: Link | None = None) -> tuple[Floats, Floats]:
         """The difference between the predictions of two comparable variants: a lower and an upper bound."""
         link = link or self.trees.link
-        alike = self._alike(boxes)
-        minimum, maximum = self._sums(boxes, alike)
+        shared_trees = self._shared_trees(boxes)
+        minimum, maximum = self._sums(boxes, shared_trees)
         sure, possible = np.zeros(len(boxes)), np.zeros(len(boxes))
         full = self._sums(boxes, None) if link != "identity" else None
         for line in self.lines:
@@ -121,7 +123,7 @@ class Search:
                         link, near, far, minimum[:, line, k], maximum[:, line, k], full, line, k
                     )
                 sure, possible = np.maximum(sure, near), np.maximum(possible, far)
-        return sure, np.where(alike.all(axis=1), 0.0, np.maximum(possible, sure))
+        return sure, np.where(shared_trees.all(axis=1), 0.0, np.maximum(possible, sure))
 
     def _predictions_apart(
         self,
@@ -153,7 +155,7 @@ class Search:
             tolerance = self.trees.tolerance
             hope = np.where(sure + possible > 2 * self.gamma, sure - possible, -np.inf)
             return sure > self.gamma + tolerance, (possible <= 0.0) | (possible < self.gamma - tolerance), hope
-        none = self._alike(boxes).all(axis=1)
+        none = self._shared_trees(boxes).all(axis=1)
         minimum, maximum = self._sums(boxes, None)
         code = self._decided(minimum, maximum)
         middle = (minimum + maximum) / 2
@@ -207,7 +209,7 @@ class Search:
         weight = np.where(self.trees.feature[node] >= 0, spread + 1e-12, -1.0)
         if cancels or parted != 1.0:
             # where they cancel, shared trees matter only when nothing else is left
-            shared = self._alike(boxes)
+            shared = self._shared_trees(boxes)
             weight[shared & (weight > 0)] *= 1e-9 if cancels else 1.0 / parted
         return weight, np.asarray(weight.max(axis=1) < 0)
 
@@ -281,7 +283,7 @@ class Search:
 
     def _parted(self, boxes: Boxes) -> NDArray[np.intp]:
         """Boxes with a pending test in a tree that does not cancel."""
-        pending = (self.trees.feature[boxes.node] >= 0) & ~self._alike(boxes)
+        pending = (self.trees.feature[boxes.node] >= 0) & ~self._shared_trees(boxes)
         return np.flatnonzero(pending.any(axis=1))
 
 

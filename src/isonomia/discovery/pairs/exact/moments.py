@@ -106,7 +106,7 @@ class Moments:
         lower, upper = view.ends()
         lower, upper, tolerance = lower + self.offset, upper + self.offset, self.trees.tolerance
         above, below = lower > tolerance, upper < -tolerance
-        if view.alike or above.all() or below.all():
+        if view.all_equal or above.all() or below.all():
             part.high = 0.0
             return
         if any(above[line].any() and below[line].any() for line in self.lines):
@@ -206,7 +206,7 @@ class View:
         self.live = np.flatnonzero((np.abs(self.off) > scale).any(axis=0))
 
     @property
-    def alike(self) -> bool:
+    def all_equal(self) -> bool:
         """Whether no leaf that the box reaches distinguishes variants."""
         return bool(self.variant.all())
 

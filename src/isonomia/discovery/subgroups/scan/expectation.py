@@ -103,7 +103,7 @@ class Comparison:
 
 
 def comparisons(problem: Problem) -> list[Comparison]:
-    """The comparisons a scan makes: one, or one a class in nominal mode."""
+    """The comparisons a scan makes: one, or one per class in nominal mode."""
     mode = _mode(problem)
     scoring = _scoring(problem, mode)
     favourable = problem.options["bias_scan_favorable_value"]

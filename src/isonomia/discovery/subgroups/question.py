@@ -1,0 +1,194 @@
+"""A search for subgroups as a question: what it asks, what it finds, and the same answer from a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.counting import Binning, Bins
+from isonomia.data import Dataset
+from isonomia.discovery.method import Method
+from isonomia.discovery.subgroups import _reading, kept, present
+from isonomia.discovery.subgroups.held_out import with_holdout
+from isonomia.discovery.subgroups.method import Search
+from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.result import SubgroupResult
+from isonomia.events import Clock, Progress
+from isonomia.languages import Message, msg
+from isonomia.subject import Subject, read_dataset
+
+#: With `max_overlap` a method is run for this many times `k`, so that enough are left.
+_SPARE = 8
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """What is searched, as it was given; the model is asked where `subject` is first used.
+
+    Attributes
+    ----------
+    data, model, features, errors
+        As in `find_subgroups`.
+    reading : mapping
+        Roles of a bare frame, and columns given as arrays.
+    progress : Progress
+    """
+
+    data: Any
+    model: Any
+    features: Sequence[str] | None
+    reading: Any
+    errors: Any
+    progress: Progress
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The rows with truth, predictions and weights."""
+        return _reading.read_subject(self.data, self.model, self.features, self.reading, self.progress)
+
+    def identity(self) -> dict[str, Any]:
+        """What makes two tables and models the same."""
+        known = isinstance(self.data, Dataset | Subject)
+        return {
+            "data": self.data if known else read_dataset(self.data, self.reading),
+            "model": self.model,
+            "columns": {**self.reading, "errors": self.errors},
+            "features": self.features,
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SubgroupQuestion:
+    """Which subgroups does a model treat differently?
+
+    Attributes
+    ----------
+    rows : Rows
+    method : Method
+    options : mapping
+        The method's own, all of them.
+    limits : tuple
+        `k`, `max_l` and `min_support`.
+    bins, binning, metric, holdout, max_overlap, max_memory, seed
+        As in `find_subgroups`.
+    clock : Clock
+        The time limit, and where events go.
+    notes : tuple of Message
+        Why this method was chosen.
+    """
+
+    rows: Rows
+    method: Method
+    options: Mapping[str, Any]
+    limits: tuple[int, int | None, float | int | None]
+    bins: Bins
+    binning: Binning
+    metric: str | Sequence[str] | None
+    holdout: float | None
+    max_overlap: float | None
+    clock: Clock
+    max_memory: int
+    seed: int
+    notes: tuple[Message, ...]
+
+    def identity(self) -> dict[str, Any]:
+        """What makes two questions the same."""
+        return {
+            **self.rows.identity(),
+            "seed": self.seed,
+            "finds": "subgroups",
+            "method": self.method.id,
+            "options": self.options,
+            "limits": (*self.limits, self.clock.max_seconds, self.max_memory),
+            "bins": (self.bins, self.binning),
+            "metric": self.metric,
+            "holdout": self.holdout,
+            "max_overlap": self.max_overlap,
+        }
+
+    def again(self, answer: Mapping[str, Any]) -> SubgroupResult:
+        """The result that a store kept."""
+        return kept.result_of(answer, lambda: self.problem)
+
+    def record(self, result: SubgroupResult) -> Mapping[str, Any]:
+        """What a store keeps to give the result again."""
+        return kept.record_of(result)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What the method is given."""
+        subject, bins = self.rows.subject, self.bins
+        if self.holdout is not None and self.method.nested and isinstance(bins, int):
+            bins = 2 * bins  # ranges of several narrow bins are looked for
+        return _reading.read_problem(
+            subject,
+            self.method,
+            errors=_reading.read_errors(self.rows.errors, subject),
+            limits=self.limits,
+            bins=bins,
+            binning=self.binning,
+            metric=self.metric,
+            seed=self.seed,
+            clock=self.clock,
+            max_memory=self.max_memory,
+            options=self.options,
+        )
+
+    def search(self) -> SubgroupResult:
+        """Search, and state what was found."""
+        problem, overlap = self.problem, self.max_overlap
+        widened = problem if overlap is None else replace(problem, k=problem.k * _SPARE)
+        with self.clock.progress.stage(self.method.id, msg("Searching for subgroups"), total=1) as stage:
+            if self.holdout is None:
+                search, masks = present.without_repeats(self.method.run(widened), problem, overlap, problem.k)
+            else:
+                search = with_holdout(self.method, widened, self.holdout, overlap, problem.k)
+                masks = [item.mask(problem.by_name) for item in search.subgroups]
+            stage.at(1)
+        search = replace(search, notes=(*self.notes, *search.notes))
+        return self.rows.subject.noted(_assemble(self.method, problem, search, masks, self.clock))
+
+
+def _assemble(
+    method: Method,
+    problem: Problem,
+    search: Search,
+    masks: list[NDArray[np.bool_]],
+    clock: Clock,
+) -> SubgroupResult:
+    backend = problem.data.backend if problem.data is not None else "polars"
+    table = present.subgroup_table(problem, search, masks, backend)
+    notes: list[Message] = list(search.notes)
+    if not search.complete and clock.over:
+        notes.append(msg("The time limit ended the search early: subgroups not reached may be worse than those shown."))
+    elif not search.complete:
+        notes.append(
+            msg(
+                "The memory limit ({limit:int} MB) ended the search early: subgroups not reached may be worse than "
+                "those shown.",
+                limit=problem.max_memory >> 20,
+            )
+        )
+    if not search.subgroups:
+        notes.append(msg("This method found no subgroup that differs."))
+    return SubgroupResult(
+        code=f"subgroups.{method.id}",
+        title=msg("Subgroups treated differently ({method})", method=method.id),
+        tables={"subgroups": table, **search.tables},
+        values=search.values,
+        findings=present.findings_of(method.id, search, table, problem.by_name),
+        pictures=(*present.pictures_of(table), *search.pictures),
+        notes=tuple(notes),
+        method=method.id,
+        metrics=present.metrics_of(problem, search, clock),
+        complete=search.complete,
+        subgroups=search.subgroups,
+        features=problem.by_name,
+        details=search.details,
+        outcome=problem.outcome,
+    )
