@@ -96,7 +96,7 @@ def _once(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
     for key, value in pairs:
         if key in out:
-            raise ValueError(f"the key {key!r} stands there twice")
+            raise ValueError(f"the key {key!r} appears twice")
         out[key] = value
     return out
 

@@ -280,8 +280,8 @@ def test_models_of_a_spec(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("dataset: a.csv\nseed: 1\nseed: 2\n", "the key 'seed' stands there twice"),
-        ("dataset: {path: a.csv, target: y, target: z}\n", "the key 'target' stands there twice"),
+        ("dataset: a.csv\nseed: 1\nseed: 2\n", "the key 'seed' appears twice"),
+        ("dataset: {path: a.csv, target: y, target: z}\n", "the key 'target' appears twice"),
         ("dataset: &a [x]\nchecks: *a\n", "aliases"),
         ("dataset: !!python/object/apply:os.system ['true']\n", "cannot be read as YAML"),
         ("[" * 50_000, "cannot be read as YAML"),
@@ -296,7 +296,7 @@ def test_hostile_files(folder, text, message):
 
 
 def test_hostile_json(folder):
-    with pytest.raises(SpecError, match="stands there twice"):
+    with pytest.raises(SpecError, match="appears twice"):
         read_spec(written(folder, '{"dataset": "a", "dataset": "b"}', "spec.json"))
     with pytest.raises(SpecError, match=r"nested too deeply|cannot be read"):
         read_spec(written(folder, '{"dataset": ' + "[" * 100_000, "spec.json"))

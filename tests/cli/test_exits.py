@@ -47,7 +47,7 @@ def raising(error: BaseException) -> Callable[[], None]:
         (NotApplicable("there are no positives"), 2, "there are no positives"),
         (FileNotFoundError(2, "No such file or directory", "a.csv"), 2, "No such file or directory: 'a.csv'."),
         (PermissionError(13, "Permission denied", "out"), 2, "Permission denied: 'out'."),
-        (ZeroDivisionError("division by zero"), 5, "Internal error, a fault of Isonomia: ZeroDivisionError"),
+        (ZeroDivisionError("division by zero"), 5, "Internal error in Isonomia: ZeroDivisionError"),
         (MemoryError(), 5, "MemoryError"),
         (KeyboardInterrupt(), 130, "Interrupted: the work was ended"),
         (Cancelled(), 130, "Interrupted: the work was ended"),

@@ -21,6 +21,6 @@ def test_every_scenario_is_listed() -> None:
 
 def test_one_scenario_is_described_in_full() -> None:
     told = json.loads(runner.invoke(app, ["scenarios", "score_noise", "--json"]).stdout)
-    assert told["most"] == "infinity"
+    assert told["max_level"] == "infinity"
     assert told["level"] == SCENARIOS["score_noise"].level
     assert "perturber" in runner.invoke(app, ["scenarios", "feature_corruption"]).stdout

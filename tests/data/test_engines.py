@@ -390,7 +390,7 @@ def test_columns_in_memory_do_not_go_with_rows_that_are_not(kind: str, tmp_path:
     data = iso.Dataset(opened(kind, frame, tmp_path), **roles)
     with pytest.raises(SpecError, match="`y_pred` is a column in memory"):
         iso.audit(data, y_pred=frame["granted"])
-    with pytest.raises(SpecError, match="Predictions in memory do not go with rows that are not"):
+    with pytest.raises(SpecError, match="The predictions are in memory, but the rows stay in the engine"):
         iso.audit(data, frame["granted"].to_numpy())
     with pytest.raises(DataError, match="'income' is not in memory"):
         data.column("income")

@@ -125,7 +125,7 @@ def test_what_catboost_cannot_answer(people):
     with pytest.raises(ModelError, match="not fitted"):
         Model.of(catboost.CatBoostClassifier())
     several = fitted("CatBoostRegressor", people, "limit", loss_function="MultiQuantile:alpha=0.1,0.9")
-    with pytest.raises(ModelError, match="several numbers a row"):
+    with pytest.raises(ModelError, match="several numbers per row"):
         Model.of(several)
 
 

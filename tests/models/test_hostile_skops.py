@@ -106,7 +106,7 @@ def test_a_plan_that_makes_no_sense_is_refused(logistic, tmp_path):
         schema["protocol"] = 0
 
     refused(tmp_path, rewrite(logistic, no_text), "corrupt or malicious", ModelError)
-    refused(tmp_path, rewrite(logistic, emptied), "holds no object", ModelError)
+    refused(tmp_path, rewrite(logistic, emptied), "contains no object", ModelError)
     refused(tmp_path, rewrite(logistic, older), "follows protocol 0", ModelError)
 
 

@@ -444,7 +444,7 @@ def test_a_malicious_pickle_is_never_run(tmp_path, name, protocol, trust):
     [
         ("m.skops", b"PK\x03\x04 and nothing more", "not a readable skops file"),
         ("m.onnx", b"\x08\x07garbage", "not a readable ONNX model"),
-        ("m.onnx", b"\x08\x07", "holds no graph"),
+        ("m.onnx", b"\x08\x07", "contains no graph"),
         ("m.ubj", b"{L nonsense", "not a readable XGBoost model"),
         ("m.json", b'{"learner": 3}', "not a readable XGBoost model"),
         ("m.txt", b"tree\nnonsense\n", "not a readable LightGBM model"),

@@ -123,7 +123,7 @@ def test_one_class_in_the_data():
 @pytest.mark.parametrize(
     ("columns", "roles", "message"),
     [
-        ({"y": [0, 1, 0]}, {}, "carries no predictions"),
+        ({"y": [0, 1, 0]}, {}, "has no predictions"),
         (
             {"y": [0, 1, 0], "p": ["no", "yes", "no"]},
             {"prediction": "p"},

@@ -54,7 +54,7 @@ def read_answer(answer: Answer, question: Question) -> Surface:
             return _scores(values, answer, question)
         return _labels(values, answer, question)
     except DataError as error:
-        raise ModelError(f"The model ({question.make}) returned something that is no {kind}: {error}") from error
+        raise ModelError(f"The model ({question.make}) returned something that is not a {kind}: {error}") from error
 
 
 def joined(parts: Sequence[tuple[Answer, int]], make: str) -> Answer:
@@ -148,7 +148,7 @@ def _own_classes(answer: Answer, question: Question, width: int | None) -> tuple
             "classes=[...], in this order. If it never saw this class, drop these rows."
         )
     if len(own) < 2:
-        raise ModelError(f"The model ({question.make}) knows one class alone, {own[0]!r}; it cannot decide anything.")
+        raise ModelError(f"The model ({question.make}) knows only one class, {own[0]!r}; it cannot decide anything.")
     return tuple(
         question.seen[index] if (index := index_of(label, question.seen)) is not None else label for label in own
     )
@@ -182,8 +182,8 @@ def _probabilities(values: NDArray[Any], answer: Answer, question: Question) -> 
     if own is None:  # one number per row from a model that names no classes: of the positive class
         if question.task == "multiclass":
             raise ModelError(
-                f"The model ({question.make}) returned one probability a row for more than two classes; expected one "
-                "column a class."
+                f"The model ({question.make}) returned one probability per row for more than two classes; expected one "
+                "column per class."
             )
         classes = two_classes(question.seen, question.positive, what="the target")
         threshold = 0.5 if question.threshold is None else question.threshold
@@ -203,7 +203,7 @@ def _probabilities(values: NDArray[Any], answer: Answer, question: Question) -> 
     if (
         surface.task == "binary" and _task(question, own) == "multiclass"
     ):  # a table of two columns that is requested as (n, K)
-        raise ModelError(f"The task is multiclass, but the model ({question.make}) knows two classes alone.")
+        raise ModelError(f"The task is multiclass, but the model ({question.make}) knows only two classes.")
     if question.threshold is not None and surface.task == "binary":
         return surface
     return surface.with_label(_own_decisions(values, answer, own, order, question))
@@ -223,8 +223,8 @@ def _own_decisions(
 def _scores(values: NDArray[Any], answer: Answer, question: Question) -> Surface:
     if values.ndim == 2:
         raise ModelError(
-            f"The model ({question.make}) returned {values.shape[1]} scores a row. Scores are for two classes; ask for "
-            "decisions (output='label') instead."
+            f"The model ({question.make}) returned {values.shape[1]} scores per row. Scores are for two classes; ask "
+            "for decisions (output='label') instead."
         )
     scores = finite_numbers(values, what="scores")
     own = _own_classes(answer, question, None)
@@ -248,7 +248,7 @@ def _scores(values: NDArray[Any], answer: Answer, question: Question) -> Surface
 def _labels(values: NDArray[Any], answer: Answer, question: Question) -> Surface:
     if values.ndim == 2:
         raise ModelError(
-            f"The model ({question.make}) returned {values.shape[1]} columns where one decision a row is wanted."
+            f"The model ({question.make}) returned {values.shape[1]} columns; expected one decision per row."
         )
     if answer.classes is None and _are_codes(values, question.classes):
         answer = replace(answer, classes=tuple(range(len(question.classes or ()))))

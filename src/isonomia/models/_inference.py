@@ -102,7 +102,7 @@ class TensorTalk:
             self.n_features = int(shape[1])
 
     def ask(self, table: nw.DataFrame[Any]) -> Reply:
-        """One request about all these rows: one tensor, or one a column where the server has several inputs."""
+        """One request about all these rows: one tensor, or one per column where the server has several inputs."""
         if len(self.inputs) == 1:
             tensors = [_tensor(self.inputs[0], table, self.caller)]
         else:

@@ -5,6 +5,7 @@ puts kinds beside a function and checks its arguments before it runs; `parameter
 function (a check, a method).
 """
 
+from isonomia.parameters._compound import Either, Keyed, Several
 from isonomia.parameters._declared import (
     Parameter,
     defaults_of,
@@ -19,14 +20,11 @@ from isonomia.parameters._kinds import (
     Anything,
     Boolean,
     Choice,
-    Either,
     Entry,
     File,
     Integer,
-    Keyed,
     Made,
     Number,
-    Several,
     Text,
 )
 

@@ -1,9 +1,10 @@
 """Where and when does it break: weak spots, overfitting by slice, drift, and how far predictions can be trusted."""
 
 from isonomia.robustness.conformal_prediction import conformal, conformal_quantile
+from isonomia.robustness.perturbation.columns import Columns
 from isonomia.robustness.perturbation.local_robustness import LocalRobustness, local_robustness
 from isonomia.robustness.perturbation.perturb import perturb
-from isonomia.robustness.perturbation.perturbers import PERTURBERS, Columns, Perturber, perturb_rows
+from isonomia.robustness.perturbation.perturbers import PERTURBERS, Perturber, perturb_rows
 from isonomia.robustness.shift.distances import Distances, category_distances, numeric_distances
 from isonomia.robustness.shift.drift import drift
 from isonomia.robustness.slices.failure_modes import failure_modes

@@ -76,8 +76,8 @@ def read_arrays(
     kind = task or _infer(true, predicted)
     if kind != "regression" and y_pred is not None and predicted is None:
         raise DataError(
-            "The predictions are fractional numbers where labels are wanted: they look like scores. Give them as "
-            "y_score, or cut them at a threshold."
+            "The predictions are fractions, not labels: they look like scores. Pass them as y_score, or apply a "
+            "threshold first."
         )
     if kind == "regression":
         surface = Surface.of_numbers(y_pred)
@@ -156,7 +156,7 @@ def _infer(true: Codes | None, predicted: Codes | None) -> Task:
         return "regression"
     known = [label for label in base.labels if label is not None]
     if not known:
-        raise DataError(f"`{base.name}` holds no value at all; every row is missing.")
+        raise DataError(f"`{base.name}` has no values: every row is missing.")
     number = all(isinstance(label, int | float) and not isinstance(label, bool) for label in known)
     return task_of("integer" if number else "category", len(known), name=base.name)
 

@@ -22,7 +22,7 @@ def read_attributes(given: Any, *, what: str = "sensitive_features", length: int
     """Protected attributes from a column, a frame, a mapping, a 2-D array or a list of columns."""
     columns = _named_columns(given, what)
     if not columns:
-        raise DataError(f"`{what}` must hold at least one attribute.")
+        raise DataError(f"`{what}` must have at least one attribute.")
     encoded = tuple(
         values if isinstance(values, Codes) else Codes.encode(values, name=name) for name, values in columns.items()
     )

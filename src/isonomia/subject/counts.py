@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,22 +13,29 @@ from isonomia.counting import Codes
 from isonomia.data import backend_of, check_weights, numbers, wrap
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.events import Progress
+from isonomia.subject.options import Settings
+from isonomia.subject.parts import Parts
 from isonomia.subject.reading import predictions_and_truth
 
 #: Counts above this are refused: sums of them would not be exact.
 MAX_COUNT = 1 << 53
 
 
-def read_counts(
-    table: Any,
-    target: str | None,
-    prediction: str,
-    protected: str | Sequence[str] | None,
-    count: str,
-    weight: str | None,
-    reading: Mapping[str, Any],
-) -> dict[str, Any]:
-    """What `Subject` is assembled from: each combination once, with the number of rows that it stands for."""
+@dataclass(frozen=True, kw_only=True)
+class CountColumns:
+    """The columns of a table of counts, as in `Subject.from_counts`."""
+
+    prediction: str
+    target: str | None
+    protected: str | Sequence[str] | None
+    count: str
+    weight: str | None
+
+
+def read_counts(table: Any, columns: CountColumns, reading: Mapping[str, Any], settings: Settings) -> Parts:
+    """What a `Subject` is made of: each combination once, with the number of rows that it stands for."""
+    target, prediction, protected = columns.target, columns.prediction, columns.protected
+    count, weight = columns.count, columns.weight
     frame = wrap(table)
     if unfit := [name for name in reading if name not in ("task", "positive", "privileged")]:
         raise SpecError(f"`{unfit[0]}` does not go with counts; name columns of the table instead.")
@@ -43,26 +51,27 @@ def read_counts(
     counts = counts[index]
     given = {**reading, "y_true": None if target is None else frame[target], "y_pred": frame[prediction]}
     surface, truth, known = predictions_and_truth(None, None, given, Progress())
-    columns = [Codes.encode(frame[name], name=name).take(index) for name in attributes]
+    groups = [Codes.encode(frame[name], name=name).take(index) for name in attributes]
     weights = None
     if weight is not None:
         sums = check_weights(frame[weight], len(frame), what=f"The weights in '{weight}'")
         assert sums is not None
         weights = sums[index] / counts
-    return {
-        "dataset": None,
-        "model": None,
-        "predictions": surface.take(index),
-        "truth": None if truth is None else truth[index],
-        "known": known[index],
-        "counts": counts,
-        "reading": {
-            "sensitive_features": tuple(column.observed() for column in columns) or None,
+    return Parts(
+        dataset=None,
+        model=None,
+        predictions=surface.take(index),
+        truth=None if truth is None else truth[index],
+        known=known[index],
+        counts=counts,
+        reading={
+            "sensitive_features": tuple(column.observed() for column in groups) or None,
             "weights": weights,
             "backend": backend_of(frame),
             "privileged": reading.get("privileged"),
         },
-    }
+        settings=settings,
+    )
 
 
 def _counts(column: Any, name: str) -> NDArray[np.int64]:

@@ -45,7 +45,7 @@ def surface_of(
     roles = data.roles
     if roles.prediction is None and not roles.score:
         raise DataError(
-            "The dataset carries no predictions. Name their column (prediction='...'), the column of the model's "
+            "The dataset has no predictions. Name their column (prediction='...'), the column of the model's "
             "scores (score='...'), or give the model itself."
         )
     if data.task == "regression":
@@ -108,16 +108,16 @@ def _score_table(data: Dataset, classes: tuple[Any, ...]) -> NDArray[np.float64]
     if len(names) != len(classes) or len(given) != len(classes):
         raise DataError(
             f"There are {len(classes)} classes ({', '.join(map(repr, classes[:8]))}) but {len(names)} score "
-            f"column{'s' * (len(names) != 1)} ({', '.join(map(repr, names[:8]))}). Name one column of probabilities a "
-            "class: score={class: column, ...}."
+            f"column{'s' * (len(names) != 1)} ({', '.join(map(repr, names[:8]))}). Name one column of probabilities "
+            "per class: score={class: column, ...}."
         )
-    places = [index_of(label, given) for label in classes]
-    if None in places:
+    indices = [index_of(label, given) for label in classes]
+    if None in indices:
         raise DataError(
             f"The score columns are named for the classes {', '.join(map(repr, given[:8]))}; the target has "
             f"{', '.join(map(repr, classes[:8]))}."
         )
-    return np.column_stack([_finite(data, names[place or 0], "scores") for place in places])
+    return np.column_stack([_finite(data, names[index or 0], "scores") for index in indices])
 
 
 def _one_score(
@@ -150,13 +150,13 @@ def _is_of_the_negative(data: Dataset, column: str, classes: tuple[Any, ...]) ->
     """Whether a single score column was named as the score of the unfavourable class."""
     if not data.score_classes:
         return False
-    place = index_of(data.score_classes[0], classes)
-    if place is None:
+    index = index_of(data.score_classes[0], classes)
+    if index is None:
         raise DataError(
             f"The score column '{column}' is named for the class {data.score_classes[0]!r}; the classes are "
             f"{', '.join(map(repr, classes))}."
         )
-    return place == 0
+    return index == 0
 
 
 def _half(threshold: float | None) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from isonomia.data import Dataset
@@ -12,6 +13,7 @@ from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
 from isonomia.subject.engine_predictions import predicted
 from isonomia.subject.options import Settings
+from isonomia.subject.parts import Parts
 from isonomia.subject.reading import as_model, is_column, predictions_and_truth
 
 _COLUMNS = ("y_true", "y_pred", "y_score", "sensitive_features", "weights")
@@ -19,35 +21,34 @@ _COLUMNS = ("y_true", "y_pred", "y_score", "sensitive_features", "weights")
 
 def read_engine(
     dataset: Dataset, model: Any, reading: Mapping[str, Any], settings: Settings, progress: Progress
-) -> dict[str, Any]:
+) -> Parts:
     """What `Subject` is assembled from: each combination of values once, with the rows that it stands for.
 
     A model predicts all rows first. The numbers of a regression cannot be counted: their rows are read.
     """
     for name in _COLUMNS:
         if name in reading:
-            raise SpecError(f"`{name}` is a column in memory, and the rows are not. Name a column of the data instead.")
+            raise SpecError(
+                f"`{name}` is a column in memory, but the rows stay in the engine. Name a column of the data instead."
+            )
     wrapped = None if model is not None and is_column(model) else as_model(model, reading)
     if model is not None and not isinstance(wrapped, Model):
-        raise SpecError("Predictions in memory do not go with rows that are not. Name their column instead.")
+        raise SpecError(
+            "The predictions are in memory, but the rows stay in the engine. Name the column of predictions instead."
+        )
     if isinstance(wrapped, Model):
         dataset = predicted(dataset, wrapped, progress)
     if dataset.counts is None:
         return read_rows(dataset, wrapped, settings, progress)
-    return {
-        **_parts(dataset, wrapped, settings, progress),
-        "counts": dataset.counts,
-    }
+    return replace(_parts(dataset, wrapped, settings, progress), counts=dataset.counts)
 
 
-def read_counted(dataset: Dataset, settings: Settings) -> dict[str, Any]:
+def read_counted(dataset: Dataset, settings: Settings) -> Parts:
     """What `Subject` is assembled from: combinations of values that were counted."""
-    return {**_parts(dataset, None, settings, Progress()), "counts": dataset.counts}
+    return replace(_parts(dataset, None, settings, Progress()), counts=dataset.counts)
 
 
-def read_rows(
-    dataset: Dataset, model: Model | Surface | None, settings: Settings, progress: Progress
-) -> dict[str, Any]:
+def read_rows(dataset: Dataset, model: Model | Surface | None, settings: Settings, progress: Progress) -> Parts:
     """What `Subject` is assembled from: rows in memory, all of them or a sample that fits."""
     rows = dataset.rows(seed=settings.seed)
     notes: tuple[Message, ...] = ()
@@ -60,19 +61,18 @@ def read_rows(
                 all=len(dataset),
             ),
         )
-    return {**_parts(rows, model, settings, progress), "notes": notes}
+    return replace(_parts(rows, model, settings, progress), notes=notes)
 
 
-def _parts(data: Dataset, model: Model | Surface | None, settings: Settings, progress: Progress) -> dict[str, Any]:
+def _parts(data: Dataset, model: Model | Surface | None, settings: Settings, progress: Progress) -> Parts:
     """Predictions are columns of the data, also those that a model made."""
     predictions, truth, known = predictions_and_truth(data, None, {}, progress)
-    return {
-        "dataset": data,
-        "model": model,
-        "predictions": predictions,
-        "truth": truth,
-        "known": known,
-        "reading": {},
-        "settings": settings,
-        "progress": progress,
-    }
+    return Parts(
+        dataset=data,
+        model=model,
+        predictions=predictions,
+        truth=truth,
+        known=known,
+        settings=settings,
+        progress=progress,
+    )

@@ -125,7 +125,7 @@ def split_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, A
     known = (*_READING, *_SETTINGS)
     for name in given:
         if name not in known:
-            raise SpecError(f"There is no option {name!r}.{close_to(name, known)}")
+            raise SpecError(f"Unknown option {name!r}.{close_to(name, known)}")
     present = {name: value for name, value in given.items() if value is not None}
     if "task" in present:
         _TASK.check("task", present["task"])

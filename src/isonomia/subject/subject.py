@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, encode_features
-from isonomia.data import Backend, Dataset, Task, check_weights
+from isonomia.data import Backend, Dataset, Task
 from isonomia.data.display_names import spelled
 from isonomia.data.engines.engine import Key
 from isonomia.errors import DataError, NotApplicable, SpecError, close_to
@@ -20,24 +20,17 @@ from isonomia.evidence import Result
 from isonomia.languages import Message, Words, msg
 from isonomia.models import Model, Surface
 from isonomia.subject.arrays import Outcome
-from isonomia.subject.attributes import attributes_given, read_attributes
-from isonomia.subject.counts import read_counts
-from isonomia.subject.engine_rows import read_counted, read_engine, read_rows
+from isonomia.subject.attributes import read_attributes
+from isonomia.subject.counts import CountColumns, read_counts
+from isonomia.subject.engine_rows import read_counted
 from isonomia.subject.fingerprint import fingerprint_of
 from isonomia.subject.options import AllOptions, CountOptions, Settings, SubjectOptions, split_options
-from isonomia.subject.reading import (
-    as_model,
-    backend_given,
-    is_column,
-    predictions_and_truth,
-    privileged_of,
-    read_dataset,
-)
+from isonomia.subject.reading import is_column
+from isonomia.subject.single_rows import SAMPLED, in_rows
+from isonomia.subject.sources import read_parts
 from isonomia.typing import Bools, Floats
 
 T = TypeVar("T")
-#: More rows than this are not made of counts.
-MAX_ROWS = 100_000_000
 R = TypeVar("R", bound=Result)
 
 
@@ -128,20 +121,9 @@ class Subject:
             again = data._again(model, reading, changes)
             again = again if counted else again.in_rows()
             return again if progress is None else replace(again, progress=Progress.of(progress))
-        dataset = None if data is None or is_column(data) else read_dataset(data, reading)
-        if dataset is not None and dataset.engine is not None:
-            parts = read_engine(dataset, model, reading, Settings(**changes), Progress.of(progress))
-            subject = cls._assemble(**parts)
-            return subject if counted else subject.in_rows()
-        if dataset is None and data is not None:
-            reading["y_true"] = data
-        if model is not None and is_column(model):
-            reading["y_pred"], model = model, None
-        wrapped = as_model(model, reading)
-        events = Progress.of(progress)
-        predictions, truth, known = predictions_and_truth(dataset, wrapped, reading, events)
-        settings = Settings(**changes)
-        return cls._assemble(dataset, wrapped, predictions, truth, known, reading, settings, progress=events)
+        parts = read_parts(data, model, reading, Settings(**changes), Progress.of(progress))
+        subject = cls(**parts.fields())
+        return subject if counted else subject.in_rows()
 
     @classmethod
     def of_predictions(
@@ -200,55 +182,15 @@ class Subject:
         Subject(120 rows, binary, by sex)
         """
         reading, changes = split_options(given)
-        parts = read_counts(table, target, prediction, protected, count, weight, reading)
-        subject = cls._assemble(**parts, settings=Settings(**changes))
+        columns = CountColumns(prediction=prediction, target=target, protected=protected, count=count, weight=weight)
+        subject = cls(**read_counts(table, columns, reading, Settings(**changes)).fields())
         return subject.in_rows() if subject.task == "regression" else subject
-
-    @classmethod
-    def _assemble(
-        cls,
-        dataset: Dataset | None,
-        model: Model | Surface | None,
-        predictions: Surface,
-        truth: NDArray[Any] | None,
-        known: Bools,
-        reading: Mapping[str, Any],
-        settings: Settings,
-        counts: NDArray[np.int64] | None = None,
-        progress: Progress | None = None,
-        notes: tuple[Message, ...] = (),
-    ) -> Subject:
-        n = known.size
-        attributes, banded = attributes_given(dataset, reading, n)
-        weights = reading.get("weights")
-        if isinstance(weights, str) and dataset is not None:
-            weights = dataset.column(weights)
-        weights = check_weights(weights if weights is not None or dataset is None else dataset.weights, n)
-        if settings.reference is None:
-            settings |= {"reference": privileged_of(dataset, reading.get("privileged")) or "largest"}
-        whole = bool(known.all())
-        surface = predictions if whole or not len(predictions) else predictions.take(known)
-        dropped = int((~known).sum() if counts is None else counts[~known].sum())
-        return cls(
-            dataset=dataset,
-            model=model if isinstance(model, Model) else None,
-            predictions=predictions,
-            outcome=Outcome(truth if truth is None or whole else truth[known], surface),
-            attributes=attributes if whole else tuple(column.take(known).observed() for column in attributes),
-            weights=weights if weights is None or whole else check_weights(weights[known], int(known.sum())),
-            rows=known,
-            settings=settings,
-            backend=backend_given(dataset, reading),
-            notes=(*(() if whole else (_left_out(dropped),)), *banded, *notes),
-            given_counts=counts,
-            progress=progress or Progress(),
-        )
 
     def _again(self, model: Any, reading: Mapping[str, Any], changes: Mapping[str, Any]) -> Subject:
         """The same subject for another function, which need not repeat its notes."""
         if model is not None or reading:
             given = ", ".join(["model"] * (model is not None) + list(reading))
-            raise SpecError(f"A Subject is read already; leave out {given}.")
+            raise SpecError(f"A Subject has its data and model already; leave out {given}.")
         return replace(self, settings=self.settings | changes, notes=())
 
     def __repr__(self) -> str:
@@ -272,24 +214,7 @@ class Subject:
 
     def in_rows(self) -> Subject:
         """The same subject with each of its rows on its own, where it was made of counts."""
-        if self.given_counts is None:
-            return self
-        if self.dataset is not None and self.dataset.engine is not None:
-            data, model, own = self.dataset, self.model, self.settings
-            parts = self.shared("rows", lambda: read_rows(data, model, own, self.progress))
-            self.cache["sampled"] = parts["notes"]
-            whole = self.shared("in_rows", lambda: self._assemble(**parts))
-            return replace(whole, settings=self.settings, progress=self.progress)
-        if self.n_given > MAX_ROWS:
-            raise NotApplicable(
-                msg(
-                    "it needs single rows, and these are counts of {n:int} rows; at most {most:int} are repeated",
-                    n=self.n_given,
-                    most=MAX_ROWS,
-                )
-            )
-        whole = self.shared("in_rows", self._repeated)
-        return replace(whole, settings=self.settings, progress=self.progress, notes=self.notes)
+        return in_rows(self)
 
     def fitting(self) -> Subject:
         """The same subject in rows where all of them fit into memory, in counts otherwise."""
@@ -299,26 +224,11 @@ class Subject:
     def beside(self, sets: Sequence[Sequence[Key]], *, scores: bool = False) -> list[Subject | None]:
         """Subjects whose rows an engine counted by these keys, too (see `Dataset.beside`); in one statement."""
         found = self.data.beside(sets, scores=scores)
-        return [None if data is None else self._assemble(**read_counted(data, self.settings)) for data in found]
-
-    def _repeated(self) -> Subject:
-        assert self.given_counts is not None
-        given = np.repeat(np.arange(self.rows.size), self.given_counts)
-        known = np.repeat(np.arange(int(self.rows.sum())), self.given_counts[self.rows])
-        return replace(
-            self,
-            predictions=self.predictions.take(given),
-            outcome=self.outcome.take(known),
-            attributes=tuple(column.take(known) for column in self.attributes),
-            weights=None if self.weights is None else self.weights[known],
-            rows=self.rows[given],
-            given_counts=None,
-            cache={},
-        )
+        return [None if data is None else Subject(**read_counted(data, self.settings).fields()) for data in found]
 
     def sampled(self) -> tuple[Message, ...]:
         """That rows were sampled, where they were since this was asked last."""
-        notes: tuple[Message, ...] = self.cache.pop("sampled", ())
+        notes: tuple[Message, ...] = self.cache.pop(SAMPLED, ())
         return notes
 
     def by_time(self) -> Subject:
@@ -474,7 +384,3 @@ class Subject:
     def noted(self, result: R) -> R:
         """A result that states which rows were left out, unless its notes already say so."""
         return replace(result, notes=(*result.notes, *self.notes)) if self.notes else result
-
-
-def _left_out(n: int) -> Message:
-    return msg("{n:# row without a target is|# rows without a target are} left out.", n=n)

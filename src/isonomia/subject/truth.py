@@ -58,7 +58,7 @@ def over_classes(column: Codes, classes: Sequence[Any], *, what: str) -> Truth:
     ]
     if unknown:
         raise DataError(
-            f"The target '{what}' holds {listed(unknown, 5)}, which is not among the classes of the predictions: "
+            f"The target '{what}' contains {listed(unknown, 5)}, which is not among the classes of the predictions: "
             f"{listed(classes, 8)}."
         )
     if indices == list(range(len(classes))):

@@ -133,7 +133,7 @@ def _scenarios() -> Iterable[Entry]:
             "tasks": list(entry.tasks),
             "needs": list(entry.needs),
             "level": entry.level,
-            "most": _finite(entry.most),
+            "max_level": _finite(entry.max_level),
             "unit": "" if entry.unit is None else entry.unit.text(),
             "options": _options([entry.strength, *entry.parameters]),
         }
@@ -145,8 +145,8 @@ def _perturbers() -> Iterable[Entry]:
     for entry in PERTURBERS:
         yield {
             "perturber": entry.id,
-            "disturbs": list(entry.disturbs),
-            "most": _finite(entry.most),
+            "changes": list(entry.kinds),
+            "max_level": _finite(entry.max_level),
             "purpose": entry.purpose,
             "options": _options([entry.strength]),
         }
@@ -233,7 +233,9 @@ LISTINGS: dict[str, Callable[..., None]] = {
         "List the scenarios of stress tests, or describe one.",
     ),
     "perturbers": command(
-        _perturbers, ("perturber", "disturbs", "most", "purpose"), "List the disturbances of inputs, or describe one."
+        _perturbers,
+        ("perturber", "changes", "max_level", "purpose"),
+        "List the perturbations of inputs, or describe one.",
     ),
     "formats": command(
         _formats, ("format", "of", "suffixes", "purpose"), "List the formats of data and model files, or describe one."

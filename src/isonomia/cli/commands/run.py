@@ -60,7 +60,9 @@ def run(
         typer.echo(dumps(spec_schema(), indent=1))
         return
     if spec is None:
-        raise SpecError("`isonomia run` needs a spec file: isonomia run spec.yaml (or --schema to see what it holds).")
+        raise SpecError(
+            "`isonomia run` needs a spec file: isonomia run spec.yaml (or --schema for the keys it may have)."
+        )
     from isonomia.audit import exit_code, read_changes, read_spec
     from isonomia.audit import run as run_spec
     from isonomia.cli.output.progress_bar import ProgressBar

@@ -113,7 +113,7 @@ def _generated(
 
     if schema is not None:
         if target or positive or "columns" in options:
-            raise SpecError("`--target`, `--positive` and `--columns` go with --like; a schema says all of it itself.")
+            raise SpecError("`--target`, `--positive` and `--columns` go with --like; a schema has its own.")
         given = {name: value for name, value in groups.items() if value}
         return generate(read_mapping(schema), **given, **options, progress=progress)
     if not groups["protected"]:

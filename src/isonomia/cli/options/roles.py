@@ -74,7 +74,7 @@ def read_names(given: str | Sequence[str], option: str) -> list[str]:
             try:
                 found = json.loads(text)
             except json.JSONDecodeError as error:
-                raise SpecError(f"`{option}` begins like a list of JSON but is not ({error}); got {text!r}.") from None
+                raise SpecError(f"`{option}` starts with '[' but is not a JSON list ({error}); got {text!r}.") from None
             names += map(str, found)
         else:
             names += [part.strip() for part in text.split(",")]
@@ -121,7 +121,7 @@ def _mapping(text: str, option: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        raise SpecError(f"`{option}` begins like JSON but cannot be read as it ({error}); got {text!r}.") from None
+        raise SpecError(f"`{option}` starts with '{{' but is not a JSON object ({error}); got {text!r}.") from None
     return {str(name): value for name, value in found.items()}
 
 

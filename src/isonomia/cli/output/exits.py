@@ -44,7 +44,7 @@ def guarded() -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.startswith("typer"):
             raise  # usage errors, which typer shows itself
-        message = f"Internal error, a fault of Isonomia: {type(error).__name__}: {error}"
+        message = f"Internal error in Isonomia: {type(error).__name__}: {error}"
         raise _end(f"{message}\nSet ISONOMIA_TRACEBACK=1 to see where it happened.", INTERNAL) from error
 
 

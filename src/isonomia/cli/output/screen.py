@@ -110,20 +110,20 @@ class Screen:
             grid.add_row(*(Text(printable(column.text(row, self.language))) for column in table.columns))
         self.show(grid)
 
-    def show(self, thing: RenderableType) -> None:
+    def show(self, drawable: RenderableType) -> None:
         """Anything rich can draw, on stdout, without what could command the terminal."""
         if self.talks:
-            self.console().print(_Harmless(thing))
+            self.console().print(_Harmless(drawable))
 
 
 class _Harmless:
     """A renderable whose texts are made printable after rich has laid them out."""
 
-    def __init__(self, thing: RenderableType) -> None:
-        self._thing = thing
+    def __init__(self, drawable: RenderableType) -> None:
+        self._drawable = drawable
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         from rich.segment import Segment
 
-        for segment in console.render(self._thing, options):
+        for segment in console.render(self._drawable, options):
             yield segment if segment.control else Segment(printable(segment.text, lines=True), segment.style)

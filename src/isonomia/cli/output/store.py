@@ -25,14 +25,14 @@ class Keeping:
     def keep(self, report: Report, screen: Screen) -> Report:
         """Keep a report; returns it with what changed since the last run. Alerts go to stderr, a line of JSON each."""
         continued = self.store.continued(report, analysis=self.analysis)
-        self._told(self.store.keep(continued, analysis=self.analysis), screen)
+        self._report_run(self.store.keep(continued, analysis=self.analysis), screen)
         return continued
 
     def keep_result(self, result: Any, screen: Screen) -> None:
         """Keep a result that is not an audit."""
-        self._told(self.store.keep(result, analysis=self.analysis), screen)
+        self._report_run(self.store.keep(result, analysis=self.analysis), screen)
 
-    def _told(self, run: Any, screen: Screen) -> None:
+    def _report_run(self, run: Any, screen: Screen) -> None:
         for alert in self.store.alerts(self.analysis, run=run.id):
             screen.remark(json.dumps({"alert": alert.to_dict()}))
         screen.say(msg("Kept as run {id} of {analysis}.", id=run.id, analysis=self.analysis))

@@ -186,9 +186,9 @@ def suite(
         if config == "full":
             extra["references"] = against_references(subject)
     if control is not None and not numbers:
-        alike = conditional_statistical_parity(subject, control=control, threshold=threshold, by="each")
-        extra["conditional"] = alike.tables["adjusted"]
-        judged[tuple(column.name for column in columns), alike.code] = Judged.of(alike)
+        parity = conditional_statistical_parity(subject, control=control, threshold=threshold, by="each")
+        extra["conditional"] = parity.tables["adjusted"]
+        judged[tuple(column.name for column in columns), parity.code] = Judged.of(parity)
     measures = measures_table(judged, tests, measured)
     tables = {
         "measures": measures,

@@ -22,7 +22,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class NeighbourPool:
     """The rows that may be neighbours, by their categories.
 
     Attributes

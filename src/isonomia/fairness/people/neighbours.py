@@ -18,7 +18,7 @@ from isonomia.counting import count_by, sum_by
 from isonomia.errors import NotApplicable
 from isonomia.events import Progress, Stage
 from isonomia.fairness.people.encoding import Points
-from isonomia.fairness.people.exact_neighbours import Alike
+from isonomia.fairness.people.exact_neighbours import NeighbourPool
 from isonomia.languages import msg
 from isonomia.parameters import Integer
 from isonomia.typing import Floats, Indices
@@ -148,12 +148,12 @@ def _among_alike(
         return [], np.arange(who.size)
     first = np.zeros(int(row.max()) + 1, dtype=np.intp)
     first[row] = np.arange(row.size)
-    alike = Alike(points.codes[first], points.numbers[first], there, counts, points.apart, points.p)
+    neighbours = NeighbourPool(points.codes[first], points.numbers[first], there, counts, points.apart, points.p)
     parts: list[tuple[Indices, Indices, Floats]] = []
     left: list[Indices] = []
     for begin in range(0, who.size, TOGETHER):
         stage.at(begin - sum(part.size for part in left))
-        position, index, share, settled = alike.entries(who[begin : begin + TOGETHER], k)
+        position, index, share, settled = neighbours.entries(who[begin : begin + TOGETHER], k)
         parts.append((position + begin, index, share))
         left.append(begin + np.flatnonzero(~settled))
     return parts, np.concatenate(left)

@@ -17,7 +17,7 @@ from isonomia.models.surface import SurfaceKind
 
 #: Losses whose raw value is a logarithm; CatBoost's own regressor returns its exponential too.
 _LOGARITHMS = ("Poisson", "Tweedie")
-#: Losses that answer with several numbers a row, none of which alone is the prediction.
+#: Losses that answer with several numbers per row, none of which alone is the prediction.
 _SEVERAL = ("MultiRMSE", "MultiRMSEWithMissingValues", "MultiQuantile", "MultiLogloss", "MultiCrossEntropy")
 #: Losses that put rows in an order: their values are scores, and no prediction of a number.
 _RANKINGS = ("YetiRank", "PairLogit", "Query", "LambdaMart", "StochasticRank", "StochasticFilter", "GroupQuantile")
@@ -76,7 +76,7 @@ class CatBoostPredictor(Known):
         self.make = f"CatBoost, {self.loss or 'loss unknown'}"
         if self.loss in _SEVERAL:
             raise ModelError(
-                f"The CatBoost model answers with several numbers a row ({self.loss}); one answer a row is examined. "
+                f"The CatBoost model answers with several numbers per row ({self.loss}); one per row is examined. "
                 "Wrap it in a function that returns the one that decides: Model.of(function)."
             )
         self._columns = [str(name) for name in self.model.feature_names_]

@@ -37,7 +37,7 @@ def load_onnx(content: bytes, *, name: str) -> OnnxPredictor:
     """A session from the bytes of an ONNX file that keeps all its data inside."""
     look = look_into_onnx(content, name=name)
     if not look.has_graph:
-        raise ModelError(f"'{name}' is not a readable ONNX model: it holds no graph.")
+        raise ModelError(f"'{name}' is not a readable ONNX model: it contains no graph.")
     if look.external:
         raise UntrustedError(
             f"'{name}' keeps data in other files, which it could point anywhere. Save it with all its data inside "

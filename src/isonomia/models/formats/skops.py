@@ -110,7 +110,7 @@ def _walk(schema: Any, sizes: dict[str, int], *, name: str, max_bytes: int) -> s
             f"The arrays of '{name}' would take {referenced:,} bytes, more than {_UNPACKED * max_bytes:,}."
         )
     if not found:
-        raise ModelError(f"'{name}' holds no object.")
+        raise ModelError(f"'{name}' contains no object.")
     return found
 
 

@@ -77,7 +77,7 @@ def load_torch(content: bytes, *, name: str) -> Any:
         raise ModelError(f"'{name}' is not a readable PyTorch model: {type(error).__name__}: {reason}") from error
     if not (is_torch_module(loaded) or is_exported_program(loaded)):
         raise ModelError(
-            f"'{name}' holds {type(loaded).__name__}, and no model: weights alone cannot predict. Build the module, "
+            f"'{name}' contains {type(loaded).__name__}, not a model: weights alone cannot predict. Build the module, "
             "load the weights into it, and give the module; or save the whole with torch.export."
         )
     return loaded

@@ -13,8 +13,8 @@ from isonomia.models import Gradients, Surface
 from isonomia.parameters import Integer, validated
 from isonomia.probing import Domain, Oracle
 from isonomia.robustness.perturbation.altered_rows import Altering, spliced
+from isonomia.robustness.perturbation.columns import Columns
 from isonomia.robustness.perturbation.perturbation_trials import Trials, differences
-from isonomia.robustness.perturbation.perturbers import Columns
 from isonomia.typing import Bools, Floats, Indices
 
 Way = Literal["gradient", "scores", "decisions"]

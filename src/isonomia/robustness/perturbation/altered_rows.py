@@ -16,8 +16,8 @@ from isonomia.errors import DataError
 from isonomia.events import Progress
 from isonomia.models import LARGEST_CALL, Model, Surface
 from isonomia.probing import Feature
+from isonomia.robustness.perturbation.columns import Columns
 from isonomia.robustness.perturbation.paced_model import PacedModel, joined
-from isonomia.robustness.perturbation.perturbers import Columns
 from isonomia.typing import Floats, Indices
 
 #: Cells of changed rows in memory at once; a portion has at least one version of every row.

@@ -17,7 +17,7 @@ from isonomia.parameters import LEVEL, NAMES, SEED, Boolean, Integer, Number, Se
 from isonomia.robustness._features import check_features
 from isonomia.robustness.perturbation.adversary import Attack, attack
 from isonomia.robustness.perturbation.altered_rows import Altering
-from isonomia.robustness.perturbation.perturb_tables import show
+from isonomia.robustness.perturbation.perturb_result import show
 from isonomia.robustness.perturbation.perturbation_trials import Effect, Trials
 from isonomia.robustness.perturbation.perturbers import PERTURBER_NAMES, PERTURBERS, Perturber
 from isonomia.robustness.perturbation.trial_metrics import TrialMetrics, choose_metrics

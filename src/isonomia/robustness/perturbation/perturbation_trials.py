@@ -17,7 +17,8 @@ from isonomia.languages import Message
 from isonomia.models import Surface
 from isonomia.robustness.missing_reasons import of_effect
 from isonomia.robustness.perturbation.altered_rows import Altering, check_frame
-from isonomia.robustness.perturbation.perturbers import Columns, Perturber, perturb_rows
+from isonomia.robustness.perturbation.columns import Columns
+from isonomia.robustness.perturbation.perturbers import Perturber, perturb_rows
 from isonomia.robustness.perturbation.trial_metrics import Reading, TrialMetrics
 from isonomia.typing import Floats, Indices
 

@@ -2,166 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import count_by
-from isonomia.data.synthetic.dependence import nearest_correlation, pairwise_correlation
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
 from isonomia.parameters import Either, Entry, Keyed, Made, Number, Parameter, Several
 from isonomia.probing import Feature
 from isonomia.registry import Registry
+from isonomia.robustness.perturbation.columns import Columns
 from isonomia.typing import Floats
 
-Index = int | np.integer[Any]
-Disturbs = Literal["number", "category"]
+ColumnKind = Literal["number", "category"]
 
 #: Factors of a value written in another unit: metres for centimetres, cents for units.
 UNITS = (100.0, 0.01)
 #: The level of a perturbation where none is given.
 USUAL_LEVEL = 0.1
-
-
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """What is known of columns before they are perturbed: their features, spreads, ranks, shares and correlations.
-
-    Rows are stored as in a `Domain`: a number as itself (NaN is missing), a category as the index of its value.
-
-    Attributes
-    ----------
-    features : tuple of Feature
-    rows : (n, k) the values seen
-
-    Examples
-    --------
-    >>> columns = Columns((Feature.of("age", (18, 90)), Feature.of("sex", ["F", "M"])), np.array([[20, 0], [40, 1.0]]))
-    >>> columns.numeric.tolist(), columns.spread[0]
-    ([True, False], np.float64(10.0))
-    """
-
-    features: tuple[Feature, ...]
-    rows: Floats
-
-    @cached_property
-    def numeric(self) -> NDArray[np.bool_]:
-        """Which columns are numbers."""
-        return np.array([feature.kind != "category" for feature in self.features], dtype=bool)
-
-    @cached_property
-    def spread(self) -> Floats:
-        """The standard deviation of each column of numbers (of its values there are); 0 of a category."""
-        out = np.zeros(len(self.features))
-        for index in np.flatnonzero(self.numeric):
-            out[index] = self.ordered[index].std() if self.ordered[index].size else 0.0
-        return out
-
-    @cached_property
-    def ordered(self) -> tuple[Floats, ...]:
-        """The values of each column that are there, in order."""
-        return tuple(np.sort(column[~np.isnan(column)]) for column in self.rows.T)
-
-    @cached_property
-    def constant(self) -> NDArray[np.bool_]:
-        """Which columns hold one value only: noise on the scale of what was seen leaves them as they are."""
-        return np.array([not seen.size or seen[0] == seen[-1] for seen in self.ordered], dtype=bool)
-
-    @cached_property
-    def shares(self) -> tuple[Floats, ...]:
-        """How often each value of a category occurs, missing ones apart (empty for numbers)."""
-        out = []
-        for index, feature in enumerate(self.features):
-            if self.numeric[index]:
-                out.append(np.empty(0))
-                continue
-            counts = count_by(self.ordered[index].astype(np.intp), len(feature.levels)).astype(float)
-            counts[[level is None for level in feature.levels]] = 0.0
-            out.append(counts / max(counts.sum(), 1.0))
-        return tuple(out)
-
-    @cached_property
-    def latent(self) -> Floats:
-        """A root L of the correlation L L' of the numbers' normal scores: the Gaussian copula of the columns seen."""
-        indices = np.flatnonzero(self.numeric)
-        scores = np.stack([self.score(self.rows, index).astype(np.float64) for index in indices], axis=1)
-        return np.asarray(np.linalg.cholesky(nearest_correlation(pairwise_correlation(scores))), dtype=float)
-
-    @cached_property
-    def _spans(self) -> dict[Index, tuple[NDArray[Any], NDArray[Any]]]:
-        return {}
-
-    def _span(self, index: Index) -> tuple[NDArray[Any], NDArray[Any]]:
-        """First and last index of each known row among the ordered values; cached, as rows are perturbed often."""
-        if index not in self._spans:
-            own = self.rows[:, index]
-            order = np.argsort(own)
-            first = np.flatnonzero(np.append(True, own[order][1:] != own[order][:-1]))
-            ends = np.append(first[1:], own.size)
-            left, right = np.empty(own.size, dtype=np.intp), np.empty(own.size, dtype=np.intp)
-            left[order], right[order] = np.repeat(first, ends - first), np.repeat(ends, ends - first)
-            self._spans[index] = left, right
-        return self._spans[index]
-
-    def rank(self, values: Floats, place: Index, tie: Floats) -> Floats:
-        """Ranks in (0, 1) of a column of numbers among those seen, NaN where missing.
-
-        Within a tie `tie` says where in its span a row stands.
-        """
-        seen, own = self.ordered[place], values[:, place]
-        if values is self.rows:
-            left, right = self._span(place)
-        else:
-            left, right = np.searchsorted(seen, own, "left"), np.searchsorted(seen, own, "right")
-        rank = np.clip(left + tie * (right - left), 1e-9, seen.size - 1e-9) / seen.size
-        return np.where(np.isnan(own), np.nan, rank)
-
-    def score(self, values: Floats, place: Index, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
-        """The normal scores of a column's ranks; those of the rows seen are kept where no two are tied.
-
-        Rows that are tied stand anywhere in their span at random, or in its middle without `rng`.
-        """
-        from scipy.special import ndtri
-
-        known = values is self.rows and bool(self._untied[place])
-        if known and place in self._scores:
-            return self._scores[place]
-        tie = np.full(len(values), 0.5) if known or rng is None else rng.random(len(values))
-        scores = np.asarray(ndtri(self.rank(values, place, tie)), dtype=np.float32)
-        if known:
-            self._scores[place] = scores
-        return scores
-
-    @cached_property
-    def _untied(self) -> NDArray[np.bool_]:
-        return np.array([bool((np.diff(seen) > 0).all()) for seen in self.ordered], dtype=bool)
-
-    @cached_property
-    def _scores(self) -> dict[Index, NDArray[np.float32]]:
-        return {}
-
-    def take(self, places: Sequence[int] | NDArray[Any]) -> Columns:
-        """Some of the columns."""
-        chosen = [int(index) for index in places]
-        return Columns(tuple(self.features[index] for index in chosen), self.rows[:, chosen])
-
-    @cached_property
-    def _bounds(self) -> tuple[Floats, Floats, NDArray[np.intp]]:
-        low, high = (np.array([getattr(f, end) for f in self.features]) for end in ("low", "high"))
-        return low, high, np.flatnonzero([feature.kind == "integer" for feature in self.features])
-
-    def valid(self, values: Floats) -> Floats:
-        """The nearest values that may occur: numbers within what was seen, whole where they are whole."""
-        low, high, whole = self._bounds
-        out = np.clip(values, low, high)
-        if whole.size:
-            out[:, whole] = np.rint(out[:, whole])
-        return out
 
 
 Apply = Callable[[Floats, Columns, float, np.random.Generator], Floats]
@@ -176,7 +37,7 @@ class Perturber:
     ----------
     id, purpose, title
         The name in code and specs, one line on what it does, the word in a report.
-    disturbs : tuple of "number", "category"
+    kinds : tuple of "number", "category"
         The kinds of columns it changes; others pass through it.
     apply : callable, optional
         ``apply(values (m, k), columns, level, rng) -> (m, k)``; level 0 changes nothing.
@@ -197,12 +58,12 @@ class Perturber:
     id: str
     purpose: str
     title: Message
-    disturbs: tuple[Disturbs, ...] = ("number", "category")
+    kinds: tuple[ColumnKind, ...] = ("number", "category")
     apply: Apply | None = None
     on_frame: OnFrame | None = None
     random: bool = True
     unit: str = "how strong it is"
-    most: float = float("inf")
+    max_level: float = float("inf")
     valid: bool = True
     seen: bool = False
 
@@ -213,7 +74,7 @@ class Perturber:
     @property
     def strength(self) -> Parameter:
         """Its level as a parameter."""
-        kind = Number(at_least=0, at_most=self.most if np.isfinite(self.most) else None)
+        kind = Number(at_least=0, at_most=self.max_level if np.isfinite(self.max_level) else None)
         return Parameter("level", kind, USUAL_LEVEL, self.unit)
 
     def check_level(self, level: Any, name: str = "level") -> float:
@@ -223,7 +84,7 @@ class Perturber:
     def changes(self, columns: Columns) -> NDArray[np.bool_]:
         """Which columns it can change at all."""
         kinds = np.where(columns.numeric, "number", "category")
-        return np.isin(kinds, self.disturbs)
+        return np.isin(kinds, self.kinds)
 
 
 #: Every perturber by its id; another package adds its own through the entry point group ``isonomia.perturbers``.
@@ -390,22 +251,22 @@ def _read_back(seen: Floats, rank: Floats, values: Floats) -> Floats:
     return np.where(lost, np.nan, seen[index])
 
 
-def _add(identifier: str, title: Message, apply: Apply, disturbs: tuple[Disturbs, ...], **more: Any) -> None:
+def _add(identifier: str, title: Message, apply: Apply, kinds: tuple[ColumnKind, ...], **more: Any) -> None:
     purpose = str(apply.__doc__).split("\n")[0].rstrip(".")
-    PERTURBERS.add(Perturber(identifier, purpose, title, disturbs, apply, **more))
+    PERTURBERS.add(Perturber(identifier, purpose, title, kinds, apply, **more))
 
 
 SPREADS = "noise in standard deviations of the column"
 RANKS = "width of the shift in ranks, as a share of all rows"
 _add("raw", msg("Noise"), raw_noise, ("number",), unit=SPREADS)
-_add("quantile", msg("Noise in ranks"), quantile_noise, ("number",), unit=RANKS, most=2.0, seen=True)
+_add("quantile", msg("Noise in ranks"), quantile_noise, ("number",), unit=RANKS, max_level=2.0, seen=True)
 _add(
     "correlated",
     msg("Noise that keeps correlations"),
     correlated_noise,
     ("number",),
     unit="weight of the noise: 0 is the row itself, 1 another row",
-    most=1.0,
+    max_level=1.0,
     seen=True,
 )
 _add(
@@ -414,7 +275,7 @@ _add(
     swaps,
     ("category",),
     unit="share of values that are replaced",
-    most=1.0,
+    max_level=1.0,
     seen=True,
 )
 _add(
@@ -423,7 +284,7 @@ _add(
     missing_values,
     ("number", "category"),
     unit="share of values that are lost",
-    most=1.0,
+    max_level=1.0,
     valid=False,
 )
 _add(
@@ -440,6 +301,6 @@ _add(
     unit_errors,
     ("number",),
     unit="share of values in another unit",
-    most=1.0,
+    max_level=1.0,
     valid=False,
 )

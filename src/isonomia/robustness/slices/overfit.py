@@ -27,7 +27,7 @@ from isonomia.robustness.missing_reasons import Reason
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
 from isonomia.robustness.slices.overfit_tables import show
 from isonomia.robustness.slices.slicing import SLICINGS, Slicing, learn_cuts
-from isonomia.robustness.slices.spot_merging import spelt
+from isonomia.robustness.slices.spot_merging import condition_text
 from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
@@ -268,7 +268,10 @@ class _Sides:
 
     def pair(self, names: tuple[str, str], one: tuple[Codes, Codes], two: tuple[Codes, Codes]) -> Gaps:
         """The cells of two features, each measured alone before; the p-value is the largest of three, see `overfit`."""
-        first, second = [spelt(names[0], a) for a in one[0].texts], [spelt(names[1], b) for b in two[0].texts]
+        first, second = (
+            [condition_text(names[0], a) for a in one[0].texts],
+            [condition_text(names[1], b) for b in two[0].texts],
+        )
         labels = [together([a, b]) for a in first for b in second]
         if self.meters is None:
             return self._ranked_pair(names, tuple(labels), one, two)

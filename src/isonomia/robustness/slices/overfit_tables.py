@@ -14,7 +14,7 @@ from isonomia.evidence.intervals import normal_quantile
 from isonomia.evidence.simultaneous import simultaneous_level
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
-from isonomia.robustness.slices.spot_merging import spelt
+from isonomia.robustness.slices.spot_merging import condition_text
 
 if TYPE_CHECKING:
     from isonomia.robustness.slices.overfit import Comparison, Gaps
@@ -197,7 +197,7 @@ def _finding(found: Comparison, row: dict[str, Any], listed: Sequence[dict[str, 
     key = row["feature"], row["slice"]
     index = next((index for index, one in enumerate(listed) if (one["feature"], one["slice"]) == key), None)
     gaps = {
-        "slice": row["slice"] if index is None else spelt(row["feature"], row["slice"]),
+        "slice": row["slice"] if index is None else condition_text(row["feature"], row["slice"]),
         "metric": found.metric.title,
         "train": row["train"],
         "test": row["test"],

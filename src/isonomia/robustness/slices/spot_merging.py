@@ -36,7 +36,7 @@ class Spot:
 
     def text(self, columns: Mapping[str, Codes]) -> str:
         """The spot in one line: "age in [30, 45), sex = F"."""
-        return together(spelt(name, text) for name, text in self.texts(columns).items())
+        return together(condition_text(name, text) for name, text in self.texts(columns).items())
 
     def mask(self, columns: Mapping[str, Codes], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which of these rows belong to it."""
@@ -59,7 +59,7 @@ def run_text(column: Codes, codes: Sequence[int]) -> str:
     return texts[0] if len(texts) == 1 else among(texts)
 
 
-def spelt(name: str, text: str) -> str:
+def condition_text(name: str, text: str) -> str:
     """A feature and its slice: "age in [30, 45)", "sex = F"."""
     several = span_of(text) is not None or members(text) is not None
     return is_in(name, text) if several else is_value(name, text, " = ")

@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Result, Severity, Table, beyond
-from isonomia.evidence.affected import NO_COUNT
-from isonomia.languages import Message, People, msg
+from isonomia.evidence import Column, Estimate, Format, Picture, Result, Table
+from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.robustness.missing_reasons import of_slices
 from isonomia.robustness.row_metrics import as_error
-from isonomia.robustness.slices.spot_merging import Spot, spelt
+from isonomia.robustness.slices.spot_merging import condition_text
 
 if TYPE_CHECKING:
     from isonomia.robustness.slices.weak_spots import Search, Slices
+from isonomia.robustness.slices.weak_spot_findings import findings_of
 
 #: Maximum number of pairs in heat maps, of spots in bars and of features in a line chart.
 HEATMAPS, BARS, LINES = 3, 15, 4
-#: Maximum number of findings; the table has all.
-FINDINGS = 10
 
 _NUMBERS: dict[str, Format] = {
     "n": "int",
@@ -119,7 +117,7 @@ def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Resu
         msg("Weak spots"),
         tables,
         values,
-        _findings(search),
+        findings_of(search),
         tuple(pictures),
         _notes(search, honest, n_rows),
         titles=titles,
@@ -279,7 +277,9 @@ def _pair_table(search: Search, worst: Sequence[Slices], backend: Backend) -> Ta
                 "one": one.name,
                 "two": two.name,
                 "slices": int(part.enough.sum()),
-                "worst": together([spelt(one.name, one.text(index[0])), spelt(two.name, two.text(index[1]))]),
+                "worst": together(
+                    [condition_text(one.name, one.text(index[0])), condition_text(two.name, two.text(index[1]))]
+                ),
                 "n": int(part.cells.n[index]),
                 "value": float(picked.value),
                 "low": float(picked.low),
@@ -361,94 +361,3 @@ def _pictures(search: Search) -> list[Picture]:
             )
         )
     return pictures
-
-
-def _findings(search: Search) -> tuple[Finding, ...]:
-    return tuple(_finding(search, spot) for spot in search.spots[:FINDINGS])
-
-
-def _test(search: Search, spot: Spot) -> tuple[str, str, int] | None:
-    """The row of the table of slices with the smallest p-value among those of a spot; None for a pair of features."""
-    row = 0
-    for part in search.singles:
-        here = np.flatnonzero(part.cells.n > 0)
-        if part.names == tuple(spot.slices):
-            codes = np.array(spot.slices[part.names[0]])
-            best = codes[np.argmin(part.p_value[codes])]
-            return "weak_spots", "slices", row + int(np.searchsorted(here, best))
-        row += here.size
-    return None
-
-
-def _graded(search: Search, spot: Spot) -> Severity:
-    """How serious a spot is: a notice where the scores let expect as many errors."""
-    if search.rows.scored and search.excess(search.spots.index(spot)).p_value * search.n_tests >= search.limits.alpha:
-        return "notice"
-    return "critical" if spot.severity > search.limits.critical else "warning"
-
-
-def _finding(search: Search, spot: Spot) -> Finding:
-    limits, metric = search.limits, search.parts.metric
-    measured = search.parts.measure(spot.cells, search.picked_level)
-    overall = float(search.parts.value(search.overall.sums))
-    # a pair was picked out of many cells that no table lists: its p-value is reported after adjusting for all of them
-    p_value = spot.p_value if len(spot.slices) == 1 else spot.p_adjusted
-    figure = Estimate(
-        float(measured.value),
-        float(measured.low),
-        float(measured.high),
-        n=int(measured.n),
-        method="wilson" if search.parts.kind == "rate" else "normal",
-        level=limits.level,
-    )
-    people = _people(search, spot, figure, overall)
-    return Finding(
-        "weak_spots.slice",
-        _graded(search, spot),
-        _sentence(search, spot, figure, overall, people),
-        figure,
-        who=spot.texts(search.columns),
-        n=int(measured.n),
-        magnitude=spot.severity / limits.severity if limits.severity else 1.0 + spot.severity,
-        p_value=p_value,
-        p_adjusted=spot.p_adjusted,
-        test=_test(search, spot),
-        threshold=limits.severity,
-        evidence="weak_spots/weak_spots",
-        format=metric.format,
-        remedy="review_rows",
-        people=people,
-    )
-
-
-def _sentence(search: Search, spot: Spot, figure: Estimate, overall: float, people: Estimate) -> Message:
-    metric = search.parts.metric
-    facts: dict[str, Any] = {
-        "metric": metric.title,
-        "value": figure.value,
-        "overall": overall,
-        "n": figure.n,
-        "slice": People(tuple(spot.texts(search.columns).items())),
-    }
-    if people.value is not None and people.low is not None and overall > 0:
-        return msg(
-            "For {slice} ({n:int} in all), {value:pct} of decisions are wrong: {times:num} times the overall "
-            "{overall:pct}. At the overall rate {people:int} fewer would be wrong ({low:int} to {high:int}).",
-            times=float(figure) / overall,
-            people=people.value,
-            low=max(people.low, 0.0),
-            high=people.high,
-            **facts,
-        )
-    if metric.format == "pct":
-        return msg("{metric} is {value:pct} for {slice} ({n:int} in all) and {overall:pct} overall.", **facts)
-    return msg("{metric} is {value:num} for {slice} ({n:int} in all) and {overall:num} overall.", **facts)
-
-
-def _people(search: Search, spot: Spot, figure: Estimate, overall: float) -> Estimate:
-    """The errors in a slice beyond those of the overall rate."""
-    if search.parts.metric.id != "error_rate":
-        return Estimate.missing(NO_COUNT, n=figure.n)
-    if search.parts.rows.weights is None:
-        return beyond(figure, overall, figure.n)
-    return beyond(figure, overall, search.rows.weight(spot), weighted=True)

@@ -16,7 +16,7 @@ from isonomia.robustness.missing_reasons import NO_INTERVAL
 from isonomia.robustness.perturbation.degradation import scale_of, worse_by
 from isonomia.robustness.stress.scenario_tables import measured_row, spread_note, table_of
 from isonomia.robustness.stress.scenarios import Scenarios
-from isonomia.robustness.stress.scenarios import scenarios as play_scenarios
+from isonomia.robustness.stress.scenarios import scenarios as run_scenarios
 from isonomia.typing import Floats
 
 #: Degradations that differ by less are the same: one metric is another by a different name.
@@ -30,7 +30,7 @@ class Dashboard(Result):
     Attributes
     ----------
     scenarios : Scenarios
-        What was played.
+        What was run.
     stability : Estimate
         Between 0 and 1; 1 where no metric gets worse in any trial.
     large_drops : tuple of str
@@ -38,7 +38,7 @@ class Dashboard(Result):
     """
 
     scenarios: Scenarios | None = None
-    stability: Estimate = field(default_factory=lambda: Estimate.missing("nothing was played"))
+    stability: Estimate = field(default_factory=lambda: Estimate.missing("no scenario was run"))
     large_drops: tuple[str, ...] = ()
 
 
@@ -85,29 +85,29 @@ def dashboard(data: Any, model: Any = None, scenarios: Any = None, *, level: flo
     if isinstance(data, Scenarios):
         if model is not None or scenarios is not None or options:
             raise SpecError("A result of `scenarios` needs no model, scenarios or further options.")
-        played = data
+        measured = data
     else:
-        played = play_scenarios(data, model, scenarios, level=level, **options)
-    return _Page(played, level).result()
+        measured = run_scenarios(data, model, scenarios, level=level, **options)
+    return _Page(measured, level).result()
 
 
 @dataclass(frozen=True, eq=False)
 class _Page:
-    played: Scenarios
+    measured: Scenarios
     level: float
 
     @property
     def judged(self) -> list[tuple[int, Metric]]:
         """Metrics that can get worse, with their indices."""
-        return [(i, m) for i, m in enumerate(self.played.metrics) if m.higher_is_better is not None]
+        return [(i, m) for i, m in enumerate(self.measured.metrics) if m.higher_is_better is not None]
 
     def _base(self, metric: Metric) -> float:
-        value = self.played.baseline[metric.id].value
+        value = self.measured.baseline[metric.id].value
         return float("nan") if value is None else value
 
     def result(self) -> Dashboard:
         """The result that a user sees."""
-        backend = self.played.tables["scenarios"].backend
+        backend = self.measured.tables["scenarios"].backend
         rows = self._metrics()
         ranking = self._ranking()
         parts, stability = self._stability()
@@ -163,21 +163,21 @@ class _Page:
             self._pictures(rows, ranking),
             self._notes(),
             titles=titles,
-            scenarios=self.played,
+            scenarios=self.measured,
             stability=stability,
             large_drops=large,
         )
 
     def _title(self, name: str) -> Message:
-        return self.played.runs[name].plan.scenario.title
+        return self.measured.runs[name].plan.scenario.title
 
     def _metrics(self) -> list[dict[str, Any]]:
         rows = []
         for index, metric in self.judged:
-            figure = self.played.baseline[metric.id]
+            figure = self.measured.baseline[metric.id]
             by_scenario = {
                 name: measured_row(metric, figure, run.values[:, index], self.level)
-                for name, run in self.played.runs.items()
+                for name, run in self.measured.runs.items()
             }
             known = {name: row for name, row in by_scenario.items() if not np.isnan(row["degradation"])}
             if not known:
@@ -190,7 +190,7 @@ class _Page:
                     "direction": metric.direction,
                     "worst_scenario": worst,
                     "baseline": figure,
-                    "large": bool(row["relative"] > self.played.tolerance),
+                    "large": bool(row["relative"] > self.measured.tolerance),
                     "note": row["note"] or (NO_INTERVAL if figure.low is None else None),
                 }
             )
@@ -199,7 +199,7 @@ class _Page:
 
     def _relative(self, name: str) -> dict[str, Floats]:
         """By metric: the degradation of every trial on the common scale."""
-        run = self.played.runs[name]
+        run = self.measured.runs[name]
         out = {}
         for index, metric in self.judged:
             base = self._base(metric)
@@ -208,23 +208,23 @@ class _Page:
 
     def _ranking(self) -> list[dict[str, Any]]:
         rows = []
-        for name, run in self.played.runs.items():
+        for name, run in self.measured.runs.items():
             means = {
                 metric: float(trials[~np.isnan(trials)].mean())
                 for metric, trials in self._relative(name).items()
                 if not np.isnan(trials).all()
             }
             kept = [means[metric] for metric in self._distinct if metric in means]
-            main = METRICS[self.played.main]
+            main = METRICS[self.measured.main]
             rows.append(
                 {
                     "scenario": name,
                     "level": run.plan.level,
                     "relative": float(np.mean(kept)) if kept else float("nan"),
-                    "large_drops": sum(value > self.played.tolerance for value in means.values()),
+                    "large_drops": sum(value > self.measured.tolerance for value in means.values()),
                     "worst_metric": max(means, key=lambda one: means[one]) if means else None,
                     "degradation": measured_row(
-                        main, self.played.baseline[main.id], self.played.of(name, main.id), self.level
+                        main, self.measured.baseline[main.id], self.measured.of(name, main.id), self.level
                     )["degradation"],
                 }
             )
@@ -235,7 +235,7 @@ class _Page:
     def _distinct(self) -> list[str]:
         """Metrics, each of those that always lose the same only once."""
         stacked = {
-            metric.id: np.concatenate([self._relative(name)[metric.id] for name in self.played.runs] or [np.empty(0)])
+            metric.id: np.concatenate([self._relative(name)[metric.id] for name in self.measured.runs] or [np.empty(0)])
             for _, metric in self.judged
         }
         kept: list[str] = []
@@ -250,7 +250,7 @@ class _Page:
         """A score a scenario, and their mean, trial by trial."""
         kept = self._distinct
         scores: dict[str, Floats] = {}
-        for name in self.played.runs:
+        for name in self.measured.runs:
             relative = self._relative(name)
             if kept:
                 lost = np.stack([np.clip(relative[metric], 0.0, 1.0) for metric in kept])
@@ -282,15 +282,15 @@ class _Page:
                     '({lost:pct}, under "{scenario}").',
                     n=len(large),
                     all=len(rows),
-                    tolerance=self.played.tolerance,
+                    tolerance=self.measured.tolerance,
                     metric=METRICS[worst["metric"]].title,
                     lost=worst["relative"],
                     scenario=self._title(worst["worst_scenario"]),
                 ),
                 stability,
-                n=self.played.n_rows,
-                magnitude=worst["relative"] / self.played.tolerance
-                if self.played.tolerance
+                n=self.measured.n_rows,
+                magnitude=worst["relative"] / self.measured.tolerance
+                if self.measured.tolerance
                 else 1.0 + worst["relative"],
                 evidence="dashboard/dashboard",
                 format="num",
@@ -300,7 +300,7 @@ class _Page:
         )
 
     def _pictures(self, rows: Sequence[Mapping[str, Any]], ranking: Sequence[Mapping[str, Any]]) -> tuple[Picture, ...]:
-        names = {name: self._title(name) for name in self.played.runs}
+        names = {name: self._title(name) for name in self.measured.runs}
         pictures = []
         if rows:
             pictures.append(
@@ -312,7 +312,7 @@ class _Page:
                         "labels": "metric",
                         "value": "relative",
                         "names": METRICS.titles(),
-                        "reference": self.played.tolerance,
+                        "reference": self.measured.tolerance,
                         "reference_label": msg("reported"),
                     },
                 )
@@ -344,10 +344,11 @@ class _Page:
             ),
             spread_note(),
         ]
-        if self.played.absent:
+        if self.measured.absent:
             notes.append(
                 msg(
-                    "{n:# scenario|# scenarios} could not be run; a table gives the reasons.", n=len(self.played.absent)
+                    "{n:# scenario|# scenarios} could not be run; a table gives the reasons.",
+                    n=len(self.measured.absent),
                 )
             )
         return tuple(notes)

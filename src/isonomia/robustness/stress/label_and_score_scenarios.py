@@ -53,7 +53,7 @@ def label_noise(now: Situation, rng: np.random.Generator, level: float) -> Situa
     purpose="probabilities, scores, predicted numbers or decisions get noise",
     title=msg("Noisy predictions"),
     level=0.05,
-    most=float("inf"),
+    max_level=float("inf"),
     unit=msg("standard deviation of the noise: of probabilities as it is, of scores and numbers in their own"),
     other_names=("noise_level", "sigma"),
 )
@@ -100,7 +100,7 @@ def _reflected(table: Floats) -> Floats:
     purpose="the threshold is moved to make one metric look best on a sample; all others pay",
     title=msg("Threshold tuned to one metric"),
     level=0.2,
-    most=float("inf"),
+    max_level=float("inf"),
     unit=msg("how far the threshold may move: of probabilities as it is, of scores in their standard deviations"),
     tasks=("binary",),
     needs=("ranking", "decisions"),

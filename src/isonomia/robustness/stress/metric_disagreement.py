@@ -22,7 +22,7 @@ from isonomia.robustness.slices.counted_slices import CountedSlices
 from isonomia.robustness.slices.slicing import learn_cuts
 from isonomia.robustness.stress.scenario import PLAN
 from isonomia.robustness.stress.scenarios import Scenarios
-from isonomia.robustness.stress.scenarios import scenarios as play_scenarios
+from isonomia.robustness.stress.scenarios import scenarios as run_scenarios
 from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 
@@ -146,10 +146,10 @@ def metric_disagreement(
     kind = _across(across, data, models, scenarios)
     notes: tuple[Message, ...] = ()
     if kind == "scenarios":
-        played = (
+        measured = (
             data
             if isinstance(data, Scenarios)
-            else play_scenarios(
+            else run_scenarios(
                 data,
                 model,
                 scenarios,
@@ -161,7 +161,7 @@ def metric_disagreement(
                 **given,
             )
         )
-        ranked, backend = _of_scenarios(played, level, metrics is not None), played.tables["scenarios"].backend
+        ranked, backend = _of_scenarios(measured, level, metrics is not None), measured.tables["scenarios"].backend
     elif kind == "models":
         everyone = _named_models(model, models)
         ranked, backend = _of_models(data, everyone, metrics, level, seed, given, Progress.of(progress))
@@ -187,14 +187,14 @@ def _across(across: Any, data: Any, models: Any, scenarios: Any) -> Across:
     return "slices"
 
 
-def _of_scenarios(played: Scenarios, level: float, all_named: bool) -> Ranked:
-    judged = [(i, m) for i, m in enumerate(played.metrics) if m.higher_is_better is not None]
-    names = tuple(played.runs)
+def _of_scenarios(measured: Scenarios, level: float, all_named: bool) -> Ranked:
+    judged = [(i, m) for i, m in enumerate(measured.metrics) if m.higher_is_better is not None]
+    names = tuple(measured.runs)
     shape = (len(names), len(judged))
     value, low, high = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
     for s, name in enumerate(names):
         for m, (index, _) in enumerate(judged):
-            known = played.runs[name].values[:, index]
+            known = measured.runs[name].values[:, index]
             known = known[~np.isnan(known)]
             if known.size:
                 value[s, m] = known.mean()

@@ -67,7 +67,7 @@ def _class(now: Situation, of_class: Any) -> int:
     purpose="people with high (or low) values of a feature become more frequent",
     title=msg("Shift in population"),
     level=0.5,
-    most=3.0,
+    max_level=3.0,
     unit=msg("standard deviations by which a feature's mean moves"),
     needs=("features",),
     other_names=("shift",),

@@ -64,7 +64,7 @@ class Scenario:
     title: Message
     change: Change
     level: float = 0.1
-    most: float = 1.0
+    max_level: float = 1.0
     unit: Message | None = None
     tasks: tuple[Task, ...] = ALL_TASKS
     needs: tuple[Need, ...] = ()
@@ -74,7 +74,7 @@ class Scenario:
     @property
     def strength(self) -> Parameter:
         """The level as a parameter."""
-        kind = Number(at_least=0, at_most=self.most if np.isfinite(self.most) else None)
+        kind = Number(at_least=0, at_most=self.max_level if np.isfinite(self.max_level) else None)
         return Parameter("level", kind, self.level, "how strong it is" if self.unit is None else self.unit.text())
 
     def schema(self) -> Schema:
@@ -89,7 +89,7 @@ class Scenario:
         return str(getattr(self.change, "__module__", "")).startswith("isonomia.")
 
     def reason(self, now: Situation) -> Message | None:
-        """Why it cannot be played here, completing "not applicable because ..."; None where it can."""
+        """Why it cannot be run here, completing "not applicable because ..."; None where it can."""
         if now.task not in self.tasks:
             return not_for(now.task, self.tasks)
         return next((_LACKING[need] for need in self.needs if not _HAS[need](now)), None)
@@ -154,7 +154,7 @@ def _options(change: Callable[..., Any]) -> tuple[Parameter, ...]:
 
 @dataclass(frozen=True)
 class Planned:
-    """A scenario to be played at a level, with its options, under a name of its own."""
+    """A scenario to be run at a level, with its options, under a name of its own."""
 
     scenario: Scenario
     level: float
@@ -258,7 +258,7 @@ def _from_function(change: Callable[..., Any]) -> Planned:
         msg("{name}", name=name),
         levelled,
         level=0.1,
-        most=np.inf,
+        max_level=np.inf,
         parameters=_options(change),
     )
     return Planned(entry, entry.level)
@@ -266,7 +266,7 @@ def _from_function(change: Callable[..., Any]) -> Planned:
 
 def check_strength(entry: Scenario, level: Any) -> float:
     """A level within the scenario's bounds."""
-    maximum = entry.most if np.isfinite(entry.most) else None
+    maximum = entry.max_level if np.isfinite(entry.max_level) else None
     return Number(at_least=0, at_most=maximum, hint=f" in the scenario '{entry.id}'").check("level", level)
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Table, finite
-from isonomia.languages import ColumnName, Message, msg
+from isonomia.evidence import Column, Estimate, Picture, Table, finite
+from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS, Metric
 from isonomia.robustness.missing_reasons import no_value, of_trials
 from isonomia.robustness.perturbation.degradation import scale_of, spread_over, worse_by
 from isonomia.robustness.stress.measures import Measures
+from isonomia.robustness.stress.scenario_findings import estimate, findings_of
 from isonomia.robustness.stress.scenarios import Scenarios
 from isonomia.robustness.stress.trials import Run
 
@@ -45,7 +46,7 @@ def show(
         "metric": METRICS[main].title,
         "baseline": figures[main],
         "worst_scenario": msg("none could be run") if worst is None else names[worst["scenario"]],
-        "degradation": _estimate(worst, level) if worst else Estimate.missing(msg("no scenario could be run")),
+        "degradation": estimate(worst, level) if worst else Estimate.missing(msg("no scenario could be run")),
         "played": len(runs),
     }
     titles = {
@@ -60,7 +61,7 @@ def show(
         msg("Scenarios"),
         tables,
         values,
-        _findings(measures, tables, names, main, tolerance, level),
+        findings_of(measures, tables, names, main, tolerance, level),
         _pictures(tables, names, main),
         _notes(measures, runs, absent, left_out),
         titles=titles,
@@ -250,103 +251,9 @@ def _gap_note(trials: Any) -> Message | None:
 
 
 def absent_table(absent: Mapping[str, str], backend: Backend) -> Table:
-    """Scenarios that could not be played, and why."""
+    """Scenarios that could not be run, and why."""
     rows = [{"scenario": name, "reason": reason} for name, reason in absent.items()]
     return table_of(rows, ("scenario", "reason"), msg("Scenarios that could not be run"), backend)
-
-
-def _estimate(row: Mapping[str, Any], level: float) -> Estimate:
-    return Estimate(row["degradation"], n=row["trials"], method="trials", level=level)
-
-
-def _findings(
-    measures: Measures,
-    tables: Mapping[str, Table],
-    names: Mapping[str, Message],
-    main: str,
-    tolerance: float,
-    level: float,
-) -> tuple[Finding, ...]:
-    found = []
-    for row in tables["scenarios"].rows():
-        if row["metric"] == main and row["relative"] is not None and row["relative"] > tolerance:
-            found.append(_finding(row, METRICS[main], names[row["scenario"]], tolerance, level, len(measures.base)))
-    if "gaps" in tables:
-        rates = {one.id for one in measures.gaps if one.range == (0.0, 1.0)}
-        wider = [
-            row
-            for row in tables["gaps"].rows()
-            if row["metric"] in rates
-            and row["change"] is not None
-            and row["change"] > THRESHOLDS["scenario_gap"].reported
-            and row["change_low"] > 0
-        ]
-        worst: dict[tuple[str, str], dict[str, Any]] = {}
-        for row in sorted(wider, key=lambda one: -one["change"]):
-            worst.setdefault((row["scenario"], row["attribute"]), row)
-        found += [_gap_finding(row, names[row["scenario"]], level) for row in worst.values()]
-    return tuple(sorted(found, key=lambda one: -one.magnitude))
-
-
-def _finding(row: Mapping[str, Any], metric: Metric, title: Message, tolerance: float, level: float, n: int) -> Finding:
-    gaps = {
-        "metric": metric.title,
-        "scenario": title,
-        "before": row["baseline"],
-        "after": row["mean"],
-        "trials": row["trials"],
-    }
-    message = (
-        msg(
-            '{metric} goes from {before:pct} to {after:pct} under the scenario "{scenario}" (mean of {trials:int} '
-            "trials).",
-            **gaps,
-        )
-        if metric.format == "pct"
-        else msg(
-            '{metric} goes from {before:num} to {after:num} under the scenario "{scenario}" (mean of '
-            "{trials:int} trials).",
-            **gaps,
-        )
-    )
-    share = row["relative"] / tolerance if tolerance else 1.0 + row["relative"]
-    return Finding(
-        "scenarios.degradation",
-        "notice",
-        message,
-        _estimate(row, level),
-        n=n,
-        magnitude=share,
-        threshold=tolerance * scale_of(metric, row["baseline"]),
-        evidence="scenarios/scenarios",
-        format="num4",
-        topic="disturbance",
-        remedy="monitor_scenario",
-    )
-
-
-def _gap_finding(row: Mapping[str, Any], title: Message, level: float) -> Finding:
-    metric = METRICS[row["metric"]]
-    return Finding(
-        "scenarios.gap",
-        "notice",
-        msg(
-            "The largest gap in {metric} between groups of {attribute} goes from {before:points} to {after:points} "
-            'points under the scenario "{scenario}".',
-            metric=metric.title,
-            attribute=ColumnName(row["attribute"]),
-            before=row["baseline"],
-            after=row["mean"],
-            scenario=title,
-        ),
-        Estimate(row["change"], n=row["trials"], method="trials", level=level),
-        magnitude=row["change"] / THRESHOLDS["scenario_gap"].reported,
-        threshold=THRESHOLDS["scenario_gap"].reported,
-        evidence="scenarios/gaps",
-        format="points",
-        columns=(row["attribute"],),
-        remedy="measure_fairness_again",
-    )
 
 
 def _pictures(tables: Mapping[str, Table], names: Mapping[str, Message], main: str) -> tuple[Picture, ...]:

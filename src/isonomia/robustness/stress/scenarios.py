@@ -52,7 +52,7 @@ class Scenarios(Result):
     runs : mapping of Run
         By name of the scenario: the values of every metric in every trial.
     absent : mapping of str
-        Scenarios that could not be played, and why.
+        Scenarios that could not be run, and why.
     """
 
     metrics: tuple[Metric, ...] = ()

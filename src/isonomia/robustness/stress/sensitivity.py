@@ -42,7 +42,7 @@ class Sensitivity(Result):
     responses : mapping
         By scenario and metric: the mean value at each level.
     absent : mapping of str
-        Scenarios that could not be played, and why.
+        Scenarios that could not be run, and why.
     """
 
     levels: tuple[float, ...] = ()
@@ -145,7 +145,7 @@ def _levels(levels: Any, planned: Sequence[Planned]) -> tuple[float, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Shown:
-    """What was played, as tables, findings and pictures."""
+    """What was run, as tables, findings and pictures."""
 
     measures: Measures
     figures: Mapping[str, Estimate]

@@ -51,7 +51,7 @@ class Run:
 def generator(seed: int, name: str, trial: int) -> np.random.Generator:
     """The generator of one trial: of the seed, the scenario and the trial's number alone.
 
-    So trial 7 is the same whether 10 or 1,000 are requested, and whatever else is played; levels of one scenario share
+    So trial 7 is the same whether 10 or 1,000 are requested, and whatever else is run; levels of one scenario share
     their random numbers, which makes their curves smooth.
     """
     return np.random.default_rng([seed, zlib.crc32(name.encode()), trial])

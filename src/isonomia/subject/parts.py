@@ -1,0 +1,90 @@
+"""What a `Subject` is made of, whatever it was read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isonomia.data import Dataset, check_weights
+from isonomia.events import Progress
+from isonomia.languages import Message, msg
+from isonomia.models import Model, Surface
+from isonomia.subject.arrays import Outcome
+from isonomia.subject.attributes import attributes_given
+from isonomia.subject.options import Settings
+from isonomia.subject.reading import backend_given, privileged_of
+from isonomia.typing import Bools
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Parts:
+    """Predictions and true outcomes of all rows given, and where the rest comes from.
+
+    Attributes
+    ----------
+    dataset, model, predictions, settings, progress
+        As in `Subject`.
+    truth : array or None
+        True outcomes of all rows.
+    known : array of bool
+        Which rows have one.
+    reading : mapping
+        Attributes, weights and privileged values that were given beside the dataset.
+    counts : array of int or None
+        How many rows each row stands for.
+    notes : tuple of Message
+        What the reader should know about these rows.
+    """
+
+    dataset: Dataset | None
+    model: Model | Surface | None
+    predictions: Surface
+    truth: NDArray[Any] | None
+    known: Bools
+    reading: dict[str, Any] = field(default_factory=dict)
+    settings: Settings
+    counts: NDArray[np.int64] | None = None
+    progress: Progress = field(default_factory=Progress)
+    notes: tuple[Message, ...] = ()
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of a `Subject`: attributes and weights read, rows without a target left out and counted."""
+        known, settings = self.known, self.settings
+        attributes, banded = attributes_given(self.dataset, self.reading, known.size)
+        weights = self.reading.get("weights")
+        if self.dataset is not None and isinstance(weights, str):
+            weights = self.dataset.column(weights)
+        elif self.dataset is not None and weights is None:
+            weights = self.dataset.weights
+        weights = check_weights(weights, known.size)
+        if settings.reference is None:
+            settings |= {"reference": privileged_of(self.dataset, self.reading.get("privileged")) or "largest"}
+        truth, surface = self.truth, self.predictions
+        left_out: tuple[Message, ...] = ()
+        if not known.all():
+            truth = None if truth is None else truth[known]
+            surface = surface.take(known) if len(surface) else surface
+            attributes = tuple(column.take(known).observed() for column in attributes)
+            weights = None if weights is None else check_weights(weights[known], int(known.sum()))
+            left_out = (_left_out(int((~known).sum() if self.counts is None else self.counts[~known].sum())),)
+        return {
+            "dataset": self.dataset,
+            "model": self.model if isinstance(self.model, Model) else None,
+            "predictions": self.predictions,
+            "outcome": Outcome(truth, surface),
+            "attributes": attributes,
+            "weights": weights,
+            "rows": known,
+            "settings": settings,
+            "backend": backend_given(self.dataset, self.reading),
+            "notes": (*left_out, *banded, *self.notes),
+            "given_counts": self.counts,
+            "progress": self.progress,
+        }
+
+
+def _left_out(n: int) -> Message:
+    return msg("{n:# row without a target is|# rows without a target are} left out.", n=n)
