@@ -110,6 +110,10 @@ def test_a_pdf_is_written_beside_the_report(unequal: Path, tmp_path: Path, monke
     runner.invoke(app, ["audit", str(unequal), *ROLES, "--checks", "quick", "--pdf", "--out", str(tmp_path / "out")])
     assert (tmp_path / "out" / "report.pdf").read_text() == "%PDF\n"
     assert (tmp_path / "out" / "report.html").is_file()
+    assert not (tmp_path / "out" / "report-with-annex.pdf").exists()
+    runner.invoke(app, ["audit", str(unequal), *ROLES, "--checks", "quick", "--annex", "--out", str(tmp_path / "more")])
+    assert (tmp_path / "more" / "report-with-annex.pdf").read_text() == "%PDF\n"
+    assert not (tmp_path / "more" / "report.pdf").exists()
 
 
 def test_everything_is_written(unequal: Path, tmp_path: Path) -> None:

@@ -8,13 +8,15 @@ import hashlib
 import json
 import re
 from collections import Counter
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
 
 from isonomia.evidence import Picture, Result, Table
-from isonomia.languages import msg
-from isonomia.report import Document, Section, to_html
+from isonomia.languages import Words, msg
+from isonomia.languages.naming import between, is_in, is_value, together
+from isonomia.report import Document, Section, dumps, to_html, to_markdown
 from isonomia.report.first_page import AFFECTED
 from isonomia.report.glossary import ASSUMPTIONS
 from isonomia.report.page import MOST_BYTES, paper_html
@@ -201,6 +203,38 @@ def test_the_annex_is_closed_and_open_on_paper(document: Document) -> None:
             before = page[: page.index(f'<h2 id="check-{section.code}"')]
             assert before[before.rindex("<details") :].startswith("<details open>") == opened, section.code
     assert "<script" not in page
+
+
+def test_the_short_report_has_the_findings_and_says_where_the_annex_is(document: Document) -> None:
+    short = to_html(document, extent="short")
+    assert short == paper_html(document, "en")
+    for section in document.sections:
+        assert f"check-{section.code}" not in short
+    for fold in document.folds:
+        assert escape(str(fold.first.message)) in short
+    assert "This is the short report" in short
+    assert "<script" not in short
+    assert short.index("Decision") < short.index("Findings</h2>") < short.index("Criteria of the policy</h2>")
+
+
+def test_groups_have_the_words_of_the_file_in_tables_and_pictures() -> None:
+    group = [
+        is_value("sex", "F"),
+        is_value("sex", "M"),
+        together([is_value("sex", "F"), is_in("age", between(25, 60))]),
+    ]
+    table = Table.of({"group": group, "rate": [0.2, 0.6, 0.1]})
+    picture = Picture("bars", "rates", msg("Bars"), {"labels": "group", "value": "rate"})
+    result = Result("c", msg("yes"), {"rates": table}, pictures=(picture,))
+    words = Words(values={"sex": {"F": "ladies", "M": "gentlemen"}})
+    shown = Document("Audit", {}, (Section("c", msg("yes"), msg("no"), "passed", result),), words=words)
+    page = re.sub(r"<script.*?</script>", "", to_html(shown), flags=re.S)
+    drawn = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.S))
+    assert "gentlemen" in drawn
+    assert "ladies, age 25 to below 60" in re.sub(r"<svg.*?</svg>", "", page, flags=re.S)
+    assert "sex=" not in page
+    assert "sex=F" in dumps(shown)  # keys stay what they are
+    assert "ladies, age 25 to below 60" in to_markdown(shown)
 
 
 def test_drawings_stand_in_the_page_and_plotly_where_there_is_room(document: Document) -> None:

@@ -78,18 +78,25 @@ class Labels:
         if not who:
             return msg("everyone")
         called, left = self._labelled(who)
-        noun = _joined(called) if called else None
-        if noun is None:
-            column, noun = next(((c, one) for c, v in left.items() if (one := _by_sex(c, v))), ("", msg("people")))
-            left.pop(column, None)
+        noun = _joined(called) if called else self._noun(left)
         for column in [column for column, value in left.items() if _stands_before(column, value)]:
             value = self.value(column, left.pop(column))
             noun = msg("{value} {people}", value=value, people=noun, column=self.column(column))
-        for index, (column, value) in enumerate(left.items()):
-            part = self._with_column(column, value)
-            template = msg("{people} and {part}", people=noun, part=part)
-            noun = template if index else msg("{people} with {part}", people=noun, part=part)
+        parts = [self._with_column(column, given) for column, given in left.items()]
+        for part in parts[:1]:
+            noun = msg("{people} with {part}", people=noun, part=part)
+        for part in parts[1:]:
+            noun = msg("{people} and {part}", people=noun, part=part)
         return noun
+
+    @staticmethod
+    def _noun(left: dict[str, str]) -> Message:
+        """Women, men or people; the value that says which is taken out."""
+        for column, value in left.items():
+            if (noun := _by_sex(column, value)) is not None:
+                del left[column]
+                return noun
+        return msg("people")
 
     def _labelled(self, who: Mapping[str, str]) -> tuple[list[Message], dict[str, str]]:
         """What people are called by their labels, and the values that no label covers."""

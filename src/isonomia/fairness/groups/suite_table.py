@@ -210,7 +210,7 @@ def _sentence(by: tuple[str, ...], name: str, one: Judged) -> Message:
     label = one.worst.get("metric", "").removesuffix("]").partition("[")[2]
     if name == "disparate_impact" and one.sentence is not None and one.figure.low is not None:
         return msg(
-            "{group:first} {are_selected} {value:.2f} times as often as {other} ({low:.2f} to {high:.2f}); the usual "
+            "{group:first} {are_selected} {value:.2f} times as often as {other} ({low:.2f} to {high:.2f}). The usual "
             "threshold is {threshold:.2f}.",
             group=one.worst["lowest"],
             other=one.worst["highest"],
