@@ -28,10 +28,10 @@ class CalibrateByGroup(PostMitigator):
     """Probabilities calibrated within each group, or within every subgroup at once.
 
     "isotonic" fits a non-decreasing map of the probabilities to the share of positives in each group; "logistic" fits
-    expit(a + b logit p); "multicalibration" corrects, in turn, the band of probability of the subgroup (everyone, each
-    value of each attribute, each combination) that is furthest off, until all are within `alpha` or within two standard
-    errors. Subgroups that were found (`discovery.find_subgroups`) take part as further columns of `sensitive_features`:
-    one column of truth values for each.
+    expit(a + b logit p); "multicalibration" corrects, in turn, the subgroup (everyone, each value of each attribute,
+    each combination) that is furthest off, in one band of probability or in all, until all are within `alpha` or within
+    three standard errors. Subgroups that were found (`discovery.find_subgroups`) take part as further columns of
+    `sensitive_features`: one column of truth values for each.
 
     Parameters
     ----------

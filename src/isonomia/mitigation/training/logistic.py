@@ -78,7 +78,8 @@ def _search(
         )
 
     def response(one: Tried) -> Floats:
-        return _response(parity, X, *one.state, penalty=1 / model.C)
+        score, costs = one.state
+        return _response(parity, X, score, costs, 1 / model.C)
 
     return search_prices(fit, response, parity.mass(), eps, rounds, start)
 
@@ -117,10 +118,11 @@ def _by_cell(parity: Parity, X: Any, each: Floats) -> Floats:
 
 def _gram(X: Any, weights: Floats) -> Floats:
     """X'WX with a column of ones beside X."""
-    weighted = X.multiply(weights[:, None]).tocsr() if issparse(X) else X * weights[:, None]
+    sparse = issparse(X)
+    weighted = X.multiply(weights[:, None]).tocsr() if sparse else X * weights[:, None]
     inner = X.T @ weighted
     side = np.asarray(X.T @ weights).ravel()
-    square = np.asarray(inner.toarray() if issparse(inner) else inner)
+    square = np.asarray(inner.toarray() if sparse else inner)
     return np.block([[square, side[:, None]], [side[None, :], np.array([[weights.sum()]])]])
 
 

@@ -206,12 +206,10 @@ class Reduce(TrainingMitigator):
         reductions = require("fairlearn.reductions", extra="mitigation", purpose=f"The solver '{self.solver_}'")
         # Fairlearn compares each group with everyone: within eps / 2 of them, groups differ by at most eps
         name, half = MOMENTS[options["goal"]], options["eps"] / 2
-        plain = weights is None
-        moment = (
-            getattr(reductions, name)(difference_bound=half)
-            if plain
-            else weighted_moment(reductions, name, half, weights)
-        )
+        if weights is None:
+            moment = getattr(reductions, name)(difference_bound=half)
+        else:
+            moment = weighted_moment(reductions, name, half, weights)
         if self.solver_ == "grid":
             search = reductions.GridSearch(
                 model, moment, grid_size=options["rounds"], sample_weight_name=argument, constraint_weight=0.5
