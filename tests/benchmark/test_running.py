@@ -17,7 +17,7 @@ import pytest
 
 import isonomia as iso
 from isonomia.benchmark import BUDGETS, CENTRE, Budget, Grid, read_benchmark, run_benchmark
-from isonomia.benchmark.running import planned
+from isonomia.benchmark.running import missing_sources, planned
 from isonomia.benchmark.summary import TIMES, csv_rows
 from isonomia.errors import Cancelled, DataError, SpecError
 
@@ -153,6 +153,7 @@ def test_scenes_are_run_two_by_two() -> None:
     scenes = [(spec["bias"], spec["data_seed"]) for spec in plan]
     assert len(plan) == 18
     assert [len(set(scenes[start : start + 6])) for start in (0, 6, 12)] == [2, 2, 2]
+    assert [seed for _, seed in scenes] == sorted(seed for _, seed in scenes)  # all settings once, then again
     assert plan == planned(
         grid(settings=(TINY, replace(TINY, bias=-2.0)), seeds=3), ["random", "sliceline", "observed"]
     )
@@ -163,7 +164,9 @@ def test_data_that_are_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(DataError, match="not on this machine"):
         planned(grid(settings=(replace(TINY, source="german"),)), ["random"])
-    assert len(planned(grid(settings=(TINY, replace(TINY, source="german"))), ["random"])) == 1
+    both = grid(settings=(TINY, replace(TINY, source="german"), replace(TINY, source="german", bias=-2.0)))
+    assert missing_sources(both) == ["german"]
+    assert len(planned(both, ["random"])) == 1
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:

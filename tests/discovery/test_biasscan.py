@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 import isonomia as iso
 from isonomia.discovery import find_subgroups
 from isonomia.discovery.subgroups.scan import family_of
+from isonomia.discovery.subgroups.scan.ascent import _fewer
 from isonomia.errors import DataError, SpecError
 
 
@@ -386,3 +387,18 @@ def test_no_errors_all_errors_and_one_row() -> None:
         result = scan(one, y, np.clip(np.array(y) * 1.0, 0.01, 0.99), k=5)
         assert result.complete
     assert scan(one, [0, 1] * 20, [0.5, 0.5] * 20, max_l=7).complete
+
+
+@pytest.mark.parametrize("direction", ["under", "over"])
+def test_fewer_coefficients_give_the_same_ones(direction: Any) -> None:
+    """Also of probabilities next to 0 and 1; a rank that saves nothing leaves them as they are."""
+    rng = np.random.default_rng(0)
+    p = np.concatenate([rng.random(500), np.clip(rng.beta(0.05, 0.05, 500), 1e-9, 1 - 1e-9)])
+    whole = family_of("Bernoulli", direction).fixed(p, np.ones(1000), np.arange(1000), 1000)
+    few, back = _fewer(whole)
+    assert few.shape[1] <= 0.85 * whole.shape[1]
+    assert np.abs(few @ back - whole).max() < 1e-12
+    noise = rng.normal(size=(50, 6))
+    same, unit = _fewer(noise)
+    assert np.array_equal(same, noise)
+    assert np.array_equal(unit, np.eye(6))

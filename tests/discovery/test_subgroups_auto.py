@@ -104,7 +104,7 @@ def test_what_the_caller_gives_stays() -> None:
     frame, outcome, score = people(600)
     result = find_subgroups(frame, y_true=outcome, y_score=score, method="auto", metric="error_rate", holdout=0.3)
     assert {item.stats["metric"] for item in result.subgroups} <= {"error_rate"}
-    assert any("420 rows, measured on the other 180" in str(note) for note in result.notes)
+    assert any("420 rows and measured on the other 180" in str(note) for note in result.notes)
     with pytest.raises(SpecError, match="penalty"):
         find_subgroups(frame, y_true=outcome, y_score=score, method="auto", penalty=1)
 

@@ -228,8 +228,6 @@ _VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "DivExplorer by t on half of the rows, measured on the other half, with ranges and without repeats",
         {**_HOLDOUT, "rank_by": "t", "min_support": 0.01},
     ),
-    "random_10": ("random", f"{K} conjunctions drawn at random, all of them claimed: a guess", {"draws": K}),
-    "random_5000": ("random", "random search with 5,000 draws instead of 1,000", {"draws": 5000}),
 }
 #: Methods that do not take part, and why.
 LEFT_OUT = {"fliptest": "it compares different people of two groups; its pairs are not variants of one person"}

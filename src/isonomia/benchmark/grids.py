@@ -10,8 +10,8 @@ from isonomia._version import __version__
 from isonomia.benchmark.settings import CENTRE, Setting, bias_by_size, nulls, one_at_a_time, sobol_points
 from isonomia.registry import Registry
 
-#: Raised when the scores of a cell change, so that cells of an older form are computed again.
-FORM = 1
+#: Raised when scores or methods change within a version, so that cells of an older form are computed again.
+FORM = 2
 
 
 @dataclass(frozen=True, kw_only=True)

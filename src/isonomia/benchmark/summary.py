@@ -183,12 +183,14 @@ class Scores:
         """The mean of each method over settings, with its 95% interval over data seeds (none with a single seed)."""
         centres = _mean(self.by_setting, 0)
         n, several = len(self.settings), self.values.shape[1] > 1
-        return [
-            Estimate.missing(msg("no figure"), n=n)
-            if np.isnan(centre)
-            else Estimate(float(centre), *(_middle(draws) if several else (None, None)), n, "bootstrap")
-            for centre, draws in zip(centres, self.draws.T, strict=True)
-        ]
+        found = []
+        for centre, draws in zip(centres, self.draws.T, strict=True):
+            if np.isnan(centre):
+                found.append(Estimate.missing(msg("no figure"), n=n))
+            else:
+                low, high = _middle(draws) if several else (None, None)
+                found.append(Estimate(float(centre), low, high, n, "bootstrap"))
+        return found
 
     def not_worse(self, best: int) -> list[int]:
         """Methods whose mean is not below that of the best one, by the 95% interval of the paired difference."""
