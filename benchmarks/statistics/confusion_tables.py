@@ -41,7 +41,7 @@ for metric, title in TITLES.items():
 
                 @setting(
                     "functions of the confusion table",
-                    f"{title}, {base:.0%} positive, {n:,} rows{', weighted' if weighted else ''}",
+                    f"{title}, {base:.0%} are positive, {n:,} rows{', weighted' if weighted else ''}",
                     low=0.935 if n >= 100 else 0.93,
                     high=1.0 if few or n < 100 else 0.975,
                     repetitions=2000,

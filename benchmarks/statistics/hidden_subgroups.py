@@ -39,14 +39,20 @@ def warnings(rng: np.random.Generator, n: int, extra: float, *, across: bool = F
 for size, share in ((10_000, 0.75), (30_000, 0.95)):
 
     @setting(
-        TOPIC, f"3% of {size:,} rows, 15 points more errors", "found", low=share, high=1.0, repetitions=100, tested=0
+        TOPIC,
+        f"two values, 3% of {size:,} rows, 15 points more errors",
+        "found",
+        low=share,
+        high=1.0,
+        repetitions=100,
+        tested=0,
     )
     def planted(rng: np.random.Generator, repetitions: int, size: int = size) -> Trials:
         return Trials(np.array([PLANTED in warnings(rng, size, 0.15) for _ in range(repetitions)]))
 
     @setting(
         TOPIC,
-        f"3% of {size:,} rows, 15 points more errors, a range across the edges of bins",
+        f"a value and a range across bins, 3% of {size:,} rows, 15 points more errors",
         "found",
         low=share,
         high=1.0,
@@ -60,7 +66,13 @@ for size, share in ((10_000, 0.75), (30_000, 0.95)):
 
 
 @setting(
-    TOPIC, "right model, 3,000 rows", "runs with a warning about groups", low=0, high=0.05, repetitions=200, tested=0
+    TOPIC,
+    "right model of 3,000 people",
+    "runs with a warning about groups",
+    low=0,
+    high=0.05,
+    repetitions=200,
+    tested=0,
 )
 def about_groups(rng: np.random.Generator, repetitions: int) -> Trials:
     """Protected attributes in a subgroup."""
@@ -68,7 +80,7 @@ def about_groups(rng: np.random.Generator, repetitions: int) -> Trials:
     return Trials(np.array([any({"sex", "eth"} & set(who) for who in run) for run in found]))
 
 
-@setting(TOPIC, "right model, 3,000 rows, any", "runs with a warning", low=0, high=0.2, repetitions=200, tested=0)
+@setting(TOPIC, "right model of 3,000 people, any", "runs with a warning", low=0, high=0.2, repetitions=200, tested=0)
 def about_anything(rng: np.random.Generator, repetitions: int) -> Trials:
     """Any subgroup."""
     return Trials(np.array([bool(warnings(rng, 3_000, 0.0)) for _ in range(repetitions)]))

@@ -11,7 +11,7 @@ from scipy.special import expit, ndtr
 from benchmarks.statistics.setting import Trials, setting
 from isonomia.counting import Codes
 from isonomia.evidence.intervals import difference_interval, difference_p, ratio_interval
-from isonomia.fairness import generalized_entropy
+from isonomia.fairness import generalized_entropy, group_metrics, homogeneity
 from isonomia.metrics import METRICS, Measured, Rows, RowSets, measure, reliability
 from isonomia.models import Surface
 
@@ -266,3 +266,78 @@ for distance in (1.2, 2.0):
             score = rng.normal(size=truth.size) + distance * truth
             found = measured("auc", Rows(truth, Surface.of_scores(score, classes=(0, 1))), size)
             return Trials.of_intervals(found.low, found.high, area_of(distance))
+
+
+#: Labels and predictions whose R2 is known: labels are predictions plus errors.
+EXPLAINED = ("normal errors", "Student-5 errors", "exponential labels and errors", "lognormal labels")
+
+
+def explained(rng: np.random.Generator, kind: str, rows: int, *, weighted: bool = False) -> Rows:
+    """Predictions and labels of one kind; exponential weights leave half of the rows effective."""
+    said = rng.normal(size=rows)
+    if kind == "exponential labels and errors":
+        said = rng.exponential(1.0, rows)
+        truth = said * rng.gamma(4.0, 0.25, rows)
+    else:
+        said = np.exp(said) if kind == "lognormal labels" else said
+        truth = said + (0.6 * rng.standard_t(5, rows) if kind == "Student-5 errors" else 0.7 * rng.normal(size=rows))
+    return Rows(truth, Surface.of_numbers(said), rng.exponential(1.0, rows) if weighted else None)
+
+
+#: Variances of errors and of labels.
+_VARIANCES = {
+    "normal errors": (0.49, 1.49),
+    "Student-5 errors": (0.36 * 5 / 3, 1 + 0.36 * 5 / 3),
+    "exponential labels and errors": (0.5, 1.5),
+    "lognormal labels": (0.49, np.e**2 - np.e + 0.49),
+}
+
+for kind in EXPLAINED:
+    for size in (30, 100, 1000):
+        for weighted in (False, True):
+
+            @setting(
+                TOPIC,
+                f"R2, {kind}, {size:,} rows" + (", weighted" if weighted else ""),
+                low=0.93 if size < 100 else 0.935,
+                high=0.985 if size < 100 else 0.98,
+                repetitions=3000,
+                tested=1000 if size == 100 and kind == "normal errors" else 0,
+                note="samples understate the variance of labels with long tails" if "labels" in kind else "",
+            )
+            def of_explained(
+                rng: np.random.Generator,
+                repetitions: int,
+                kind: str = kind,
+                size: int = size,
+                weighted: bool = weighted,
+            ) -> Trials:
+                found = measured("r2", explained(rng, kind, size * repetitions, weighted=weighted), size)
+                error, label = _VARIANCES[kind]
+                return Trials.of_intervals(found.low, found.high, 1 - error / label)
+
+
+for groups in (2, 5):
+    for size in (30, 200):
+        for alpha in (0.05, 0.005):
+
+            @setting(
+                TOPIC,
+                f"means of {groups} groups of {size} alike, exponential, level {alpha:g}",
+                "size",
+                low=0.0,
+                high=1.3 * alpha,
+                repetitions=1000,
+            )
+            def of_homogeneity(
+                rng: np.random.Generator, repetitions: int, groups: int = groups, size: int = size, alpha: float = alpha
+            ) -> Trials:
+                group = np.repeat(np.arange(groups), size)
+                p = []
+                for _ in range(repetitions):
+                    values = rng.exponential(1.0, group.size)
+                    table = group_metrics(
+                        None, values, sensitive_features=group, metrics=["mean_prediction"], task="regression", n_boot=0
+                    )
+                    p.append(next(homogeneity(table).rows())["p_value"])
+                return Trials.of_p_values(p, alpha)

@@ -24,6 +24,8 @@ LONG_TAIL = 2.0
 FEWEST_OF_CLASS = 5
 #: Below this many (effective) rows of a class areas under curves have no interval.
 FEWEST_OF_AREA = 2
+#: Rows for one degree of freedom of R2's error: squares of normal values vary that much (their kurtosis is 15).
+ROWS_PER_DEGREE = 7
 #: P-values are found down to this.
 SMALLEST_P = 1e-60
 #: Halvings of the bracket of a p-value's logarithm.
@@ -204,6 +206,36 @@ class LogitEnds(Arrays):
         low, high = (np.where(unknown, *ends) for ends in zip(score_ends(at * n, n, z), (low, high), strict=True))
         absent = np.isnan(n)
         return np.where(absent, np.nan, np.clip(low, 0, at)), np.where(absent, np.nan, np.clip(high, at, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedEnds(Arrays):
+    """Shares of a variance that are explained (R2), by the logarithm of what is left: 1 - (1 - R2) exp(+-t e).
+
+    With s the standard error of R2, e = s / (1 - R2) is that of log(1 - R2), and t is Student's quantile with a seventh
+    of the (effective) rows as degrees of freedom. By simulation it covers 94-98% for normal and Student-5 errors, 91-94%
+    where labels and errors are exponential, and 77-88% for lognormal labels, whose variance samples understate.
+
+    Attributes
+    ----------
+    value, error, size : arrays
+        R2, its standard error by the delta method and the (effective) rows; below seven there is no interval.
+    """
+
+    value: Floats
+    error: Floats
+    size: Floats
+
+    def at(self, tail: float | Floats) -> tuple[Floats, Floats]:
+        """Both ends at this tail probability."""
+        from scipy.special import stdtrit
+
+        df = self.size / ROWS_PER_DEGREE
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            half = -stdtrit(np.maximum(df, 1.0), tail) * self.error / (1 - self.value)
+            low, high = 1 - (1 - self.value) * np.exp(half), 1 - (1 - self.value) * np.exp(-half)
+        unknown = ~((df >= 1) & np.isfinite(low))
+        return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
 
 
 @dataclass(frozen=True, eq=False)

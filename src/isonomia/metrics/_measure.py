@@ -26,7 +26,7 @@ def measure(
     Simple proportions and their odds have Wilson's interval, with weights for the effective number of rows (sum w)^2 /
     sum w^2, and no replicates: `evidence` gives their differences, ratios and gaps score intervals. Other functions of
     the confusion table have the delta method's, with four rows added to the table, means Hall's
-    skewness-corrected t interval from their first three moments (R2: a bootstrap of its moments). Metrics of ordered
+    skewness-corrected t interval from their first three moments (R2: the delta method). Metrics of ordered
     rows have the interval their entry names; areas under curves have none with fewer than two rows of a class.
     Functions of the user's have percentile intervals of at most 200 bootstrap samples. Rows are taken to be
     independent.
@@ -36,7 +36,7 @@ def measure(
     metrics : sequence of Metric
     sets : RowSets
     n_boot : int
-        Bootstrap replicates of figures that need them (R2, calibration errors); 0 leaves out their intervals.
+        Bootstrap replicates of figures that need them (functions of the user's); 0 leaves out their intervals.
     seed : int
         Of the bootstrap.
     level : float
@@ -66,7 +66,7 @@ def measure(
         elif tables is not None and metric.family == "counts":
             out[metric.id] = of_counts(metric, tables, level)
         elif metric.family == "means":
-            out[metric.id] = of_means(metric, sets, n_boot, seed, level)
+            out[metric.id] = of_means(metric, sets, level)
         elif metric.family == "functions":
             out[metric.id] = of_function(metric, sets, n_boot, seed, level)
         else:

@@ -7,49 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.counting import Codes, resample_sums, tally
+from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence.intervals import SAME, or_zero, quotient
-from isonomia.evidence.mean_intervals import FEWEST_OF_AREA, AreaEnds, LogitEnds
+from isonomia.evidence.mean_intervals import FEWEST_OF_AREA, ROWS_PER_DEGREE, AreaEnds, LogitEnds
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
-from isonomia.metrics.measured import Measured, percentile_ends, rates_of, reasons_of
+from isonomia.metrics.measured import Measured, rates_of, reasons_of
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import Rows, RowSums, Sums
 from isonomia.typing import Bools, Floats
 
 
-def of_means(metric: Metric, sets: RowSets, n_boot: int, seed: int, level: float) -> Measured:
+def of_means(metric: Metric, sets: RowSets, level: float) -> Measured:
     parts = RowSums(metric, sets.rows)
-    cells = parts.over([sets.cells])
-    value = parts.value(sets.sums(cells.sums))
-    n = sets.sums(cells.n)
+    sums = parts.over([sets.cells]).each(sets.sums)
     if metric.proportion:
-        w, w2 = sets.sums(cells.sums[:, 0]), sets.sums(cells.squares[:, 0, 0])
+        value, w, w2 = parts.value(sums.sums), sums.sums[:, 0], sums.squares[:, 0, 0]
         size = or_zero(quotient(w * w, w2))
-        return rates_of([metric], (or_zero(value) * w)[None], w[None], n[None], size[None], level)[0]
-    drawn = None
-    if n_boot:
-        # without weights the first sum is the number of rows, which is drawn itself
-        first = 0 if sets.counts.weighted else 1
-        m, sums = resample_sums(cells.n, cells.sums[:, first:], cells.squares[:, first:, first:], n_boot, seed)
-        if first:
-            sums = np.concatenate([m[..., None], sums], axis=-1)
-        drawn = parts.value(sets.sums(np.moveaxis(sums, 0, 1)))
-    if parts.single:
-        return _of_single_mean(metric, sets, parts, cells.each(sets.sums), drawn, level)
-    low, high = percentile_ends(metric, value, drawn, level)
-    return Measured(
-        metric=metric,
-        value=value,
-        low=low,
-        high=high,
-        n=n,
-        size=n,
-        draws=drawn,
-        method="bootstrap",
-        reasons=reasons_of(metric, value),
+        return rates_of([metric], (or_zero(value) * w)[None], w[None], sums.n[None], size[None], level)[0]
+    return (
+        _of_single_mean(metric, parts, sums, level) if parts.single else _of_several_means(metric, parts, sums, level)
     )
 
 
@@ -63,9 +42,7 @@ def few_of_class(least: int) -> Message:
     return msg("a class has fewer than {least:int} rows", least=least)
 
 
-def _of_single_mean(
-    metric: Metric, sets: RowSets, parts: RowSums, sums: Sums, drawn: Floats | None, level: float
-) -> Measured:
+def _of_single_mean(metric: Metric, parts: RowSums, sums: Sums, level: float) -> Measured:
     """A mean of one quantity (or its root): Hall's interval."""
     value, ends = parts.value(sums.sums), parts.ends(sums)
     alone, equal = np.isnan(ends.error), ends.error == 0
@@ -78,12 +55,35 @@ def _of_single_mean(
         high=high,
         n=sums.n,
         size=np.asarray(sums.n, dtype=float),
-        draws=drawn,
         error=ends.error if ends.kind != "root" else quotient(ends.error, 2 * value),
         method="hall",
         reasons=reasons_of(metric, value),
         ends=ends,
         unsure=_first_reasons((alone, ONE_ROW), (equal, ALL_EQUAL)),
+    )
+
+
+def _of_several_means(metric: Metric, parts: RowSums, sums: Sums, level: float) -> Measured:
+    """A function of several means, R2: the delta method."""
+    ends, size = parts.delta_ends(sums), np.asarray(sums.n, dtype=float)
+    low, high = np.clip(ends.at((1 - level) / 2), *metric.range)
+    known = ~np.isnan(ends.value)
+    few = known & np.isnan(low) & (size < ROWS_PER_DEGREE)
+    return Measured(
+        metric=metric,
+        value=ends.value,
+        low=low,
+        high=high,
+        n=sums.n,
+        size=size,
+        error=ends.error,
+        method="delta",
+        reasons=reasons_of(metric, ends.value),
+        ends=ends,
+        unsure=_first_reasons(
+            (few, msg("there are fewer than {least:int} rows", least=ROWS_PER_DEGREE)),
+            (known & np.isnan(low), ALL_EQUAL),
+        ),
     )
 
 

@@ -132,7 +132,8 @@ def _smoothed(metric: Metric, table: Tables, total: Floats, size: Floats) -> tup
     Without weights the error is sure enough with the rows added. With them the squared error V is a sum over cells,
     each as unsure as the sum of squared weights of its rows, of which a few may make up most: its degrees of freedom
     are 2 V^2 over the variance of V (F. E. Satterthwaite 1946). Fourth powers of weights are taken to be spread as
-    those of lognormal weights: squares of the weights of n rows that count as m are as sure as m (m / n)^3 rows.
+    those of lognormal weights: squares of the weights of n rows that count as m are as sure as m (m / n)^3 rows, those
+    of equal weights as n, and what counts is by how much they are less sure.
     """
     assert metric.from_counts is not None  # the registry makes sure
     counts, squares, rows = table.counts, table.squares, table.rows
@@ -154,7 +155,8 @@ def _smoothed(metric: Metric, table: Tables, total: Floats, size: Floats) -> tup
             return centre, np.sqrt(variance), np.full(variance.shape, np.inf)
         alike = or_zero(quotient(counts**2, squares))
         sure = or_zero(alike * (alike / rows) ** 3) + ADDED_ROWS * even
-        df = 2 * variance**2 / or_zero(parts**2 / sure).sum(axis=(-2, -1))
+        unsure = np.maximum(1 / sure - 1 / (rows + ADDED_ROWS * even), 0.0)
+        df = 2 * variance**2 / or_zero(parts**2 * unsure).sum(axis=(-2, -1))
         return centre, np.sqrt(variance), np.where(np.isfinite(df), df, np.inf)
 
 

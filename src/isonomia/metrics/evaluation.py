@@ -77,8 +77,8 @@ def evaluate(
     Notes
     -----
     Simple proportions have Wilson's interval, with weights for the effective number of rows (sum w)^2 / sum w^2.
-    Other functions of the confusion table have the percentile interval of a multinomial bootstrap of its cells. Means
-    of losses have Hall's skewness-corrected t interval, R2 that of a bootstrap of its moments. The area under the ROC
+    Other functions of the confusion table, and R2, have the interval of the delta method. Means of losses have Hall's
+    skewness-corrected t interval. The area under the ROC
     curve has Newcombe's score interval, widened where DeLong's standard error on the logit scale asks for it, average
     precision Boyd's logit interval; both, and losses of probabilities, need five rows of each class. The expected
     calibration error has that of the noise in its bins. A largest error has no interval. All take rows to be

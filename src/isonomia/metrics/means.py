@@ -1,6 +1,6 @@
 """Metrics that are functions of weighted sums of row quantities: a pass over the rows, then only sums.
 
-Because only sums are needed they can be computed group by group in one tally, and bootstrapped from their moments.
+Because only sums are needed they can be computed group by group in one tally.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from isonomia.counting import Codes, smallest, tally
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence import two_proportions, welch
 from isonomia.evidence.intervals import Figures, difference_p, student_interval, wilson
-from isonomia.evidence.mean_intervals import MeanEnds
+from isonomia.evidence.mean_intervals import ExplainedEnds, MeanEnds
 from isonomia.languages import msg
 from isonomia.metrics.means import CONSTANT, EPSILON, mean, root_mean
 from isonomia.metrics.registry import Metric
@@ -285,7 +285,7 @@ class RowSums:
             return self.metric.from_sums(sums[..., 0], sums[..., 1:] + sums[..., :1] * self._centre)
 
     def measure(self, sums: Sums, level: float = 0.95) -> SetValues:
-        """Value, standard error and interval of each set: Wilson's of proportions, Hall's of means, or Student's."""
+        """Value, standard error and interval of each set: Wilson's of proportions, Hall's of means, or another."""
         value, size = self.value(sums.sums), self._size(sums)
         with np.errstate(divide="ignore", invalid="ignore"):
             error = self._error(sums, value)
@@ -293,6 +293,8 @@ class RowSums:
                 low, high = wilson(value * size, size, level)
             elif self.single:
                 low, high = np.clip(self.ends(sums).at((1 - level) / 2), *self.metric.range)
+            elif self.kind == "means":
+                low, high = np.clip(self.delta_ends(sums).at((1 - level) / 2), *self.metric.range)
             else:
                 low, high = np.clip(student_interval(value, error, size, level), *self.metric.range)
         undefined = np.isnan(value)
@@ -344,6 +346,14 @@ class RowSums:
             centre=m + self._centre[0] if sums.losses.shape[-1] else None,
         )
 
+    def delta_ends(self, sums: Sums) -> ExplainedEnds | MeanEnds:
+        """A function of several means of each set by the delta method: that of R2, or Student's on its own scale."""
+        value, size = self.value(sums.sums), self._size(sums)
+        error = self._error(sums, value)
+        if self.metric.range == (-np.inf, 1.0):
+            return ExplainedEnds(value, error, size)
+        return MeanEnds(value, error, np.zeros_like(value), size - 1)
+
     def compare(self, one: Sums, other: Sums) -> Floats:
         """P-values that the metric is the same on two families of sets that share no row."""
         a, b = self.value(one.sums), self.value(other.sums)
@@ -352,6 +362,8 @@ class RowSums:
             return two_proportions(np.nan_to_num(a) * n, n, np.nan_to_num(b) * m, m)
         if self.single and not self.metric.proportion:
             return difference_p(Figures(a, ends=self.ends(one)), Figures(b, ends=self.ends(other)))
+        if self.kind == "means":
+            return difference_p(Figures(a, ends=self.delta_ends(one)), Figures(b, ends=self.delta_ends(other)))
         with np.errstate(divide="ignore", invalid="ignore"):
             p = welch(a, self._error(one, a), n - 1, b, self._error(other, b), m - 1)
         return np.where((n > 1) & (m > 1) & ~np.isnan(a) & ~np.isnan(b), p, np.nan)

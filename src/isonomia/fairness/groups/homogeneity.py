@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.evidence import Format, Table, benjamini_hochberg, chi_square, permutation
+from isonomia.evidence.mean_intervals import MeanEnds
 from isonomia.evidence.significance import SMALL_CELL
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
@@ -19,6 +20,7 @@ CHI_SQUARE = msg("chi-square")
 PERMUTATION = msg("permutation")
 WALD = msg("Wald, bootstrap covariance")
 BY_ERRORS = msg("Wald, standard errors")
+WELCH = msg("Welch's analysis of variance")
 #: Why groups were not tested.
 FEW_GROUPS = msg("fewer than two groups have a value: there is nothing to test")
 NO_COUNTS = msg("the counts allow no test")
@@ -35,10 +37,10 @@ def homogeneity(
     """Tests that all groups of one way of grouping have the same value of a metric.
 
     Rates (and odds, by their rates): Pearson's chi-square test of groups x (hit, miss); where an expected count is
-    below 5 and rows carry no weights, the permutation test on the same counts. Other metrics: a Wald test with their
-    standard errors, or the covariance of bootstrap replicates. Groups with fewer than `min_per_group` rows take part,
-    since a test heeds sizes by itself; groups without a value do not. Strata (`control`) of one way of grouping are
-    tested apart.
+    below 5 and rows carry no weights, the permutation test on the same counts. Means: Welch's analysis of variance.
+    Other metrics: a Wald test with their standard errors, or the covariance of bootstrap replicates. Groups with fewer
+    than `min_per_group` rows take part, since a test heeds sizes by itself; groups without a value do not. Strata
+    (`control`) of one way of grouping are tested apart.
 
     Returns
     -------
@@ -88,7 +90,7 @@ def _test(part: Measured, used: NDArray[Any], weighted: bool, n_perm: int, rng: 
     if not (part.rate or part.odds):
         if part.metric.ends is not None:
             return _untested(BIASED)
-        if part.draws is None and part.error is not None:
+        if part.error is not None:
             return _by_errors(part, used)
         return _wald(part, used) if part.draws is not None else _untested(NO_DRAWS)
     hits = part.share[used] * part.size[used]
@@ -116,8 +118,11 @@ def _untested(reason: Message) -> dict[str, Any]:
 
 
 def _by_errors(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
-    """sum (value - mean)^2 / error^2 around the mean with weights 1 / error^2: groups share no rows."""
-    from scipy.special import chdtrc
+    """sum (value - mean)^2 / error^2 around the mean with weights 1 / error^2: groups share no rows.
+
+    Means are tested by B. L. Welch's (1951) analysis of variance, which heeds that errors of small groups are unsure.
+    """
+    from scipy.special import chdtrc, fdtrc
 
     assert part.error is not None
     value, error = part.value[used], part.error[used]
@@ -125,7 +130,13 @@ def _by_errors(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
         return _untested(NO_ERRORS)
     weight = error**-2
     statistic, df = float(weight @ (value - weight @ value / weight.sum()) ** 2), used.size - 1
-    return {"statistic": statistic, "df": df, "test": BY_ERRORS, "p_value": float(chdtrc(df, statistic)), "note": None}
+    if not isinstance(part.ends, MeanEnds):
+        p = float(chdtrc(df, statistic))
+        return {"statistic": statistic, "df": df, "test": BY_ERRORS, "p_value": p, "note": None}
+    unsure = float(((1 - weight / weight.sum()) ** 2 / np.maximum(part.ends.df[used], 1.0)).sum())
+    statistic /= df * (1 + 2 * (df - 1) * unsure / (used.size**2 - 1))
+    p = float(fdtrc(df, (used.size**2 - 1) / (3 * unsure), statistic))
+    return {"statistic": statistic, "df": df, "test": WELCH, "p_value": p, "note": None}
 
 
 def _wald(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
