@@ -213,8 +213,8 @@ class ExplainedEnds(Arrays):
     """Shares of a variance that are explained (R2), by the logarithm of what is left: 1 - (1 - R2) exp(+-t e).
 
     With s the standard error of R2, e = s / (1 - R2) is that of log(1 - R2), and t is Student's quantile with a seventh
-    of the (effective) rows as degrees of freedom. By simulation it covers 94-98% for normal and Student-5 errors, 91-94%
-    where labels and errors are exponential, and 77-88% for lognormal labels, whose variance samples understate.
+    of the (effective) rows as degrees of freedom. By simulation it covers where errors are normal or Student-5, and
+    falls short where labels have long tails, whose variance samples understate (docs/statistics.md).
 
     Attributes
     ----------

@@ -62,6 +62,8 @@ def attributes_given(
 
 def _as_numbers(values: Any) -> Floats | None:
     """A column of numbers as floats; None for anything else, also for durations."""
+    if hasattr(getattr(values, "dtype", None), "categories"):
+        return None  # values of a category are names
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return numbers(series) if series.dtype.is_numeric() else None
