@@ -9,6 +9,7 @@ import pytest
 
 from isonomia.evidence import Table
 from isonomia.report import Document, to_markdown
+from isonomia.report.glossary import ASSUMPTIONS
 from isonomia.report.markdown import escape, table_text
 
 
@@ -41,6 +42,18 @@ def test_it_speaks_portuguese(document: Document) -> None:
     assert "| 12,0% \\[10,0%; 15,0%\\] |" in text
 
 
+@pytest.mark.parametrize(
+    ("language", "title"), [("en", "What the intervals assume"), ("pt-BR", "O que os intervalos supõem")]
+)
+def test_findings_link_to_what_their_intervals_assume(document: Document, language: str, title: str) -> None:
+    text = to_markdown(document, language)
+    (link,) = re.findall(rf"\[{title}\]\(#([^)]+)\)", text)
+    assert link == title.lower().replace(" ", "-")
+    (assumed,) = re.findall(rf"\n## {title}\n\n((?:- .+\n)+)", text)
+    assert len(assumed.splitlines()) == len(ASSUMPTIONS)
+    assert "docs/statistics.md" in assumed
+
+
 def unescaped(text: str) -> str:
     return re.sub(r"\\.", "", text)
 
@@ -51,7 +64,7 @@ def test_hostile_names_neither_break_tables_nor_carry_markup(hostile: Document) 
     assert "<" not in bare
     assert "`" not in bare
     assert "x" * 200 not in text
-    assert "javascript:" not in re.sub(r"\\[()\[\]]", "", bare) or "](" not in bare
+    assert re.findall(r"\]\(([^)]*)\)", bare) == ["#what-the-intervals-assume"]  # the one link is ours
     widths = [unescaped(line).count("|") for line in text.splitlines()]
     for place, line in enumerate(text.splitlines()):
         if re.fullmatch(r"(\| --- )+\|", line):

@@ -16,6 +16,7 @@ from isonomia.evidence import Picture, Result, Table
 from isonomia.languages import msg
 from isonomia.report import Document, Section, to_html
 from isonomia.report.first_page import AFFECTED
+from isonomia.report.glossary import ASSUMPTIONS
 from isonomia.report.page import MOST_BYTES, paper_html
 from isonomia.report.tables import shown_columns
 
@@ -157,6 +158,18 @@ def test_numbers_and_words_are_in_the_language(document: Document) -> None:
     assert "Ultrapassa os limites da política" in page.text
     assert "48.842" in page.text
     assert "Como ler este relatório" in page.text
+
+
+@pytest.mark.parametrize(
+    ("language", "title"), [("en", "What the intervals assume"), ("pt-BR", "O que os intervalos supõem")]
+)
+def test_findings_link_to_what_their_intervals_assume(document: Document, language: str, title: str) -> None:
+    page = to_html(document, language)
+    findings = page[page.index('class="findings"') : page.index('class="annex"')]
+    assert f'<a href="#intervals">{title}</a>' in findings
+    (assumed,) = re.findall(rf'<h3 id="intervals">{title}</h3>\s*<ul>(.+?)</ul>', page)
+    assert assumed.count("<li>") == len(ASSUMPTIONS)
+    assert "docs/statistics.md" in assumed
 
 
 def test_the_page_begins_with_the_answer(document: Document) -> None:

@@ -87,3 +87,31 @@ GLOSSARY: tuple[tuple[Message, Message], ...] = (
         ),
     ),
 )
+
+#: Where the assumptions stand in a report.
+ASSUMPTIONS_TITLE = msg("What the intervals assume")
+#: What has to hold so that intervals contain the truth as often as they claim.
+ASSUMPTIONS: tuple[Message, ...] = (
+    msg(
+        "Rows are independent of each other and like those of the people on whom the model is used. Where several rows "
+        "are about the same person, intervals are too narrow."
+    ),
+    msg(
+        "Rates have Wilson's interval, differences and ratios of rates the score interval of Miettinen and Nurminen, "
+        "means Hall's, areas under ROC curves Newcombe's, and other functions of decisions that of the delta method. "
+        "None of these depends on the seed."
+    ),
+    msg(
+        "The largest gap between several groups and figures that were picked among many have simultaneous intervals, "
+        "which hold whichever was picked. Hidden subgroups are measured on rows that were not searched."
+    ),
+    msg("Where rows have weights, they count for as many rows as the weights leave effective."),
+    msg(
+        "With fewer than about five cases intervals are wider than necessary: more of them contain the truth than "
+        "stated."
+    ),
+    msg(
+        "How often intervals contain the truth was simulated for every kind of figure and many sizes; the results, "
+        "including those that fall short, are in docs/statistics.md of Isonomia."
+    ),
+)

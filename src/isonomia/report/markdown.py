@@ -12,6 +12,7 @@ from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.chapters import Chapter, arranged
 from isonomia.report.document import Document, Section
+from isonomia.report.glossary import ASSUMPTIONS, ASSUMPTIONS_TITLE
 from isonomia.report.naming import in_file_words
 from isonomia.report.tables import cells, shown_columns
 from isonomia.report.texts import figure, headline, readable, rows, sentence, tame, who
@@ -32,6 +33,15 @@ def escape(text: str) -> str:
     marked = _SPECIAL.sub(r"\\\1", tame(text))
     # a bare address becomes a link by itself in many viewers; a word joiner keeps it a text
     return _ADDRESS.sub("\\1\u2060\\2", marked)
+
+
+def anchor(title: str) -> str:
+    """What a heading is linked by in GitHub, GitLab and most other viewers.
+
+    >>> anchor("O que os intervalos supõem")
+    'o-que-os-intervalos-supõem'
+    """
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def to_markdown(document: Document, language: str = "en") -> str:
@@ -55,6 +65,7 @@ def to_markdown(document: Document, language: str = "en") -> str:
     ]
     if document.balance_sheet is not None:
         parts += [f"## {document.balance_sheet.title.text(language)}", *_body(document.balance_sheet, language)]
+    parts += [f"## {ASSUMPTIONS_TITLE.text(language)}", "\n".join(f"- {part.text(language)}" for part in ASSUMPTIONS)]
     parts += [f"## {msg('Traceability').text(language)}", _fingerprint(document, language)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -123,6 +134,8 @@ def _findings(document: Document, language: str) -> Iterable[str]:
     if not document.findings:
         yield msg("There are no findings.").text(language)
         return
+    title = ASSUMPTIONS_TITLE.text(language)
+    yield f"[{title}](#{anchor(title)})"
     heads = [msg("No."), msg("Severity"), msg("Finding"), msg("For whom")]
     heads += [msg("Rows"), msg("Figure"), msg("Adjusted p")]
     yield grid(

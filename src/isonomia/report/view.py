@@ -11,7 +11,7 @@ from isonomia.report import words
 from isonomia.report.chapters import Chapter, arranged
 from isonomia.report.document import Criterion, Document
 from isonomia.report.first_page import first_page
-from isonomia.report.glossary import GLOSSARY
+from isonomia.report.glossary import ASSUMPTIONS, ASSUMPTIONS_TITLE, GLOSSARY
 from isonomia.report.overview import View, overview
 from isonomia.report.parts import Setting, card_labels, result_view, section_view
 from isonomia.report.texts import figure, interval, readable, sentence, tame, who
@@ -40,6 +40,10 @@ def document_view(document: Document, setting: Setting) -> View:
         ],
         "balance": None if balance is None else result_view(balance, "balance_sheet", setting),
         "glossary": [(term.text(language), words_.text(language)) for term, words_ in GLOSSARY],
+        "assumptions": {
+            "title": ASSUMPTIONS_TITLE.text(language),
+            "texts": [assumption.text(language) for assumption in ASSUMPTIONS],
+        },
         "fingerprint": _pairs(
             {key: str(item) if isinstance(item, int) else item for key, item in document.fingerprint.items()},
             words.FINGERPRINT,
