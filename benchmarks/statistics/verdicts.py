@@ -12,7 +12,8 @@ from isonomia.models import Surface
 from isonomia.policies import load_policy
 from isonomia.subject import Subject
 
-#: Shipped policies with limits, and the one way of comparing that none of them has.
+#: Shipped policies with limits on decisions, and the one way of comparing that none of them has. Those without limits
+#: (br-lgpd-20, eu-ai-act, nyc-ll144) cannot be exceeded.
 POLICIES: dict[str, str | dict[str, Any]] = {
     "eeoc": "eeoc",
     "four fifths with intersections": {
@@ -89,3 +90,27 @@ for n in (100, 200, 500, 2000):
         def meets(rng: np.random.Generator, repetitions: int, n: int = n, rate: float = rate) -> Trials:
             found = outcomes(rng, repetitions, "eeoc", n, rate, groups=2, ratio=0.6)
             return Trials(np.array([one == "meets" for one in found]))
+
+
+for n in (1000, 3000, 10_000):
+
+    @setting(
+        "false verdicts",
+        f"engineering-regression, fair data, two attributes of five groups, {n:,} rows",
+        "exceeds",
+        low=0.0,
+        high=0.05,
+        repetitions=400,
+        tested=15 if n == 1000 else 0,
+    )
+    def exceeds_for_numbers(rng: np.random.Generator, repetitions: int, n: int = n) -> Trials:
+        """Predicted numbers whose errors are Student-5, in all groups alike."""
+        rules, found = load_policy("engineering-regression"), []
+        for _ in range(repetitions):
+            said = rng.normal(size=n)
+            groups = {name: rng.integers(0, 5, n).astype(str) for name in ("first", "second")}
+            subject = Subject.of(
+                said + rng.standard_t(5, n), Surface.of_numbers(said), sensitive_features=groups, n_boot=0
+            )
+            found.append(judge(rules, subject).outcome)
+        return Trials(np.array([one == "exceeds" for one in found]))

@@ -131,7 +131,7 @@ def tail_of_chances(hits: int, chances: Floats) -> float:
     variance = float((tilted * (1 - tilted)).sum())
     if abs(s) < 1e-4:  # the limit at the mean
         third = float((tilted * (1 - tilted) * (1 - 2 * tilted)).sum())
-        return 0.5 - third / (6 * np.sqrt(2 * np.pi) * variance**1.5)
+        return float(0.5 - third / (6 * np.sqrt(2 * np.pi) * variance**1.5))
     cumulant = float((np.log1p(odds * np.exp(s)) + np.log1p(-p)).sum())
     w = np.sign(s) * np.sqrt(2 * max(s * (k - 0.5) - cumulant, 0.0))
     u = 2 * np.sinh(s / 2) * np.sqrt(variance)
