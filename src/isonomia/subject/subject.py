@@ -279,7 +279,8 @@ class Subject:
             parts = self.shared("rows", lambda: read_rows(data, model, own, self.progress))
             self.cache["sampled"] = parts["notes"]
             whole = self.shared("in_rows", lambda: self._assemble(**parts))
-            return replace(whole, settings=self.settings, progress=self.progress)
+            notes = (*self.notes, *parts["notes"])
+            return replace(whole, settings=self.settings, progress=self.progress, notes=notes)
         if self.n_given > MAX_ROWS:
             raise NotApplicable(
                 msg(
