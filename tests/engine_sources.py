@@ -125,7 +125,19 @@ _SQL_TYPES = {
 
 
 def load_postgres(url: str, frame: pl.DataFrame, table: str = "loans") -> None:
-    """Put a table into a database."""
+    """Put a table into a database, row by row: any text arrives as it is."""
+    create_table(url, frame[:0], table)
+    import psycopg
+    from psycopg import sql
+
+    statement = sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(table))
+    with psycopg.connect(url) as connection, connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in frame.iter_rows():
+            copy.write_row(row)
+
+
+def create_table(url: str, frame: pl.DataFrame, table: str) -> None:
+    """Put a table of numbers and plain texts into a database, all at once."""
     import psycopg
     from psycopg import sql
 
@@ -136,9 +148,9 @@ def load_postgres(url: str, frame: pl.DataFrame, table: str = "loans") -> None:
     name = sql.Identifier(table)
     with psycopg.connect(url) as connection, connection.cursor() as cursor:
         cursor.execute(sql.SQL("CREATE TABLE {} ({})").format(name, sql.SQL(", ").join(columns)))
-        with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(name)) as copy:
-            for row in frame.iter_rows():
-                copy.write_row(row)
+        with cursor.copy(sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(name)) as copy:
+            if frame.height:
+                copy.write(frame.write_csv(include_header=False))
 
 
 def assert_same(one: Any, other: Any, where: str = "", tolerance: float = 1e-12) -> None:

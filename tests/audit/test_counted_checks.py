@@ -14,7 +14,7 @@ from tests.engine_sources import assert_same, load_postgres, nasty_table, plain_
 import isonomia as iso
 from isonomia.data import Dataset
 from isonomia.fairness import duplicates, missingness
-from isonomia.robustness import drift, metric_disagreement, threshold_sweep, weak_spots
+from isonomia.robustness import conformal, drift, metric_disagreement, threshold_sweep, weak_spots
 
 Found = Callable[[Any], Any]
 #: What is asked of rows that stay where they are, and has to be the answer of rows in memory.
@@ -76,8 +76,9 @@ def asked_of(table: str) -> list[str]:
     return [asked for asked in ASKED if table == "spotted" or asked != "duplicates of few"]
 
 
-def cases() -> list[tuple[str, str]]:
-    return [(table, asked) for table in TABLES for asked in asked_of(table)]
+def cases() -> list[tuple[str, str, str]]:
+    tables = {"duckdb": tuple(TABLES), "polars": ("spotted",)}
+    return [(kind, table, asked) for kind in tables for table in tables[kind] for asked in asked_of(table)]
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +100,7 @@ def in_memory(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], 
 
 
 @pytest.mark.usefixtures("too_large")
-@pytest.mark.parametrize(("table", "asked"), cases())
-@pytest.mark.parametrize("kind", ["duckdb", "polars"])
+@pytest.mark.parametrize(("kind", "table", "asked"), cases())
 def test_rows_in_files_are_counted(kind: str, table: str, asked: str, in_memory: Any) -> None:
     file, roles, expected = in_memory(table, asked)
     if kind == "duckdb":
@@ -142,6 +142,25 @@ def test_drift_is_counted(kinds: tuple[str, str], table: str, tmp_path: Path) ->
     found = drift(*map(opened, kinds, files), joint=False)
     assert_same(expected.to_dict(), found.to_dict(), tolerance=1e-9)
     assert table == "nasty" or expected.values["drifted_features"] > 0
+
+
+@pytest.mark.usefixtures("too_large")
+@pytest.mark.parametrize("table", ["spotted", "unweighted"])
+@pytest.mark.parametrize("by_group", [False, True])
+def test_coverage_is_counted(by_group: bool, table: str) -> None:
+    frame, roles = TABLES[table]()
+    roles = {key: value for key, value in roles.items() if value is not None}
+    halves = frame[: frame.height // 2], frame[frame.height // 2 :]
+    here = [iso.Dataset(half, **roles) for half in halves]
+    there = [iso.Dataset(half.lazy(), **roles) for half in halves]
+    expected = conformal(here[0], calibration=here[1], by_group=by_group, alpha=0.2)
+    found = conformal(there[0], calibration=there[1], by_group=by_group, alpha=0.2)
+    assert_same(expected.to_dict(), found.to_dict(), tolerance=1e-9)
+    split = conformal(iso.Dataset(frame.lazy(), **roles), by_group=by_group, alpha=0.2)
+    coverage = split.values["coverage"]
+    assert coverage.low - 0.03 < 0.8 < coverage.high + 0.03
+    known = frame["paid"].is_not_null().sum()
+    assert coverage.n + split.values["calibration_rows"] == known
 
 
 @pytest.mark.usefixtures("too_large")

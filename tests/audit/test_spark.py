@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.audit.test_counted_checks import answer_of, spotted_table
 from tests.engine_sources import TABLES, assert_same, plain_table
 
 import isonomia as iso
@@ -68,6 +69,26 @@ def test_the_report_from_spark_is_that_from_memory(name: str, spark: Any, tmp_pa
     assert found["subject"]["engine"] == "pyspark"
     assert_same(expected, found, tolerance=1e-8 if name == "plain" else 1e-12)
     assert 0 < jobs(spark, name) <= 8
+
+
+def test_rows_that_do_not_fit_are_counted_by_spark(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, roles = spotted_table(1200)
+    file = tmp_path / "table.parquet"
+    frame.write_parquet(file)
+    asked = ("weak_spots", "missingness", "duplicates")
+    expected = {name: answer_of(name, iso.read(file, **roles)) for name in asked}
+    report = iso.audit(iso.read(file, **roles), n_boot=50).to_dict()
+    monkeypatch.setattr(iso.Dataset, "rows_fit", property(lambda data: data.engine is None))
+    rows = spark.read.parquet(str(file))
+    for name in asked:
+        data = iso.Dataset(rows, name="table", **roles)
+        assert_same(expected[name], answer_of(name, data), where=name, tolerance=1e-8)
+    before = spark.conf.get("spark.sql.adaptive.enabled")
+    spark.sparkContext.setJobGroup("counted", "counted")
+    found = iso.audit(iso.Dataset(rows, name="table", **roles), n_boot=50).to_dict()
+    assert_same(report, found, tolerance=1e-8)
+    assert 0 < jobs(spark, "counted") <= 9
+    assert spark.conf.get("spark.sql.adaptive.enabled") == before
 
 
 def test_nothing_but_spark_runs_on_the_rows(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

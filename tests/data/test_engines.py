@@ -101,6 +101,23 @@ def test_a_profile_counts_what_is_missing_infinite_and_at_the_ends(kind: str, tm
     assert dict(profile.ends) == {"x": (-3.0, 1.0), "i": (1.0, 5.0)}
 
 
+def test_what_is_not_a_number_is_found_in_files_of_any_writer(kind: str, tmp_path: Path) -> None:
+    """Statistics of Parquet files leave NaN out; DuckDB alone would believe that there is none."""
+    x = np.arange(3000.0)
+    x[5] = np.nan
+    engine = opened(kind, pl.DataFrame({"x": x, "y": np.arange(3000) % 2}), tmp_path)
+    profile = engine.profile(ends=["x"])
+    assert (profile.missing["x"], profile.infinite["x"], profile.ends["x"]) == (1, 0, (0.0, 2999.0))
+    groups = engine.grouped([Key(column="x", form="bands", edges=(2000.0,))], limit=10)
+    assert groups is not None
+    assert sorted(groups.n.tolist()) == [1, 1000, 1999]
+    (absent,) = engine.grouped_each([[Key(column="x", form="absent")]], limit=10)
+    assert absent is not None
+    assert sorted(absent.n.tolist()) == [1, 2999]
+    found = engine.ranges({"x": [(0.0, 2999.0)]}, bins=10, known="x")["x"]
+    assert found.n.sum() == 2999
+
+
 def test_names_and_labels_that_look_like_code_come_back_as_they_are(kind: str, tmp_path: Path) -> None:
     frame, _ = nasty_table()
     engine = opened(kind, frame, tmp_path)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, count_by, sum_by
+from isonomia.counting import Codes, sum_by
 from isonomia.data import Backend
 from isonomia.evidence import (
     THRESHOLDS,
@@ -52,7 +52,7 @@ class Coverage:
     def result(self) -> Result:
         """The result that a user sees."""
         backend = self.subject.known.backend
-        everyone = Codes("", np.zeros(len(self.subject), dtype=np.uint8), ("everyone",))
+        everyone = Codes("", np.zeros(self.covered.size, dtype=np.uint8), ("everyone",))
         overall = self._rows(everyone)[0]
         rows = [{**overall, "attribute": msg("everyone"), "group": msg("everyone")}]
         for column in self.subject.attributes:
@@ -92,17 +92,10 @@ class Coverage:
         )
 
     def _rows(self, column: Codes) -> list[dict[str, Any]]:
-        w = self.subject.weights
-        n = column.counts()
-        mass, square, hit, size, basis = (
-            sum_by(column.codes, x, column.size)
-            for x in (
-                np.ones(len(column)) if w is None else w,
-                np.ones(len(column)) if w is None else w * w,
-                self.covered * (1.0 if w is None else w),
-                self.size * (1.0 if w is None else w),
-                self.basis * (1.0 if w is None else w),
-            )
+        w = np.ones(len(column)) if self.subject.weights is None else self.subject.weights
+        n, mass, square, hit, size, basis = (
+            sum_by(column.codes, self._each * x, column.size)
+            for x in (1.0, w, w * w, self.covered * w, self.size * w, self.basis * w)
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             effective = np.where(square > 0, mass**2 / square, 0.0)
@@ -125,6 +118,12 @@ class Coverage:
             for i in range(column.size)
             if n[i] and mass[i] > 0
         ]
+
+    @property
+    def _each(self) -> Floats:
+        """How many rows each row stands for."""
+        counts = self.subject.counts
+        return np.ones(self.covered.size) if counts is None else counts.astype(float)
 
     def _why_missing(self, n: int, size: float) -> Message | None:
         if not np.isfinite(size):
@@ -171,7 +170,7 @@ class Coverage:
         return Table.of(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
 
     def _sizes(self, backend: Backend) -> Table:
-        counts = count_by(self.size.astype(int), int(self.size.max(initial=0)) + 1)
+        counts = sum_by(self.size.astype(int), self._each, int(self.size.max(initial=0)) + 1).astype(np.int64)
         return Table(
             (
                 Column("size", np.arange(counts.size), format="int", title=msg("Classes in the set")),

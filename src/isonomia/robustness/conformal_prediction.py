@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -13,7 +14,7 @@ from isonomia.events import ProgressLike
 from isonomia.evidence import (
     Result,
 )
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.models import Surface
 from isonomia.parameters import ALPHA, LEVEL, MIN_PER_GROUP, SEED, Boolean, Choice, File, validated
 from isonomia.robustness.conformal_coverage import Coverage
@@ -103,12 +104,13 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
     True
     """
     rng = np.random.default_rng(seed)
-    subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
+    subject = Subject.of(data, model, progress=progress, counted=True, **given).fitting().needs_outcomes()
+    if _kind(score, subject.surface) == "adaptive":  # each row draws a number of its own
+        subject = subject.in_rows()
     if calibration is None:
         if len(subject) < 4:
             raise DataError(f"Two halves of {len(subject)} rows are too small; give at least 4 rows.")
-        first = rng.permutation(len(subject)) % 2 == 0
-        calib, evaluated = subject.take(first), subject.take(~first)
+        calib, evaluated = _halves(subject, rng)
     else:
         calib, evaluated = subject.like(calibration), subject
         if (
@@ -124,28 +126,58 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
     widths, basis, own = _widths(nonconformity, calib, evaluated, alpha, by_group, min_per_group)
     stage.advance()
     covered, size = _covered(evaluated.outcome, kind, widths, rng)
-    return Coverage(
+    found = Coverage(
         evaluated, covered, size, widths, basis, alpha, level, min_per_group, len(calib), own, kind
     ).result()
+    return replace(found, notes=(*found.notes, *_bin_notes(subject)))
 
 
-def conformal_quantile(scores: Floats, alpha: float, weights: Floats | None = None) -> float:
+def _halves(subject: Subject, rng: np.random.Generator) -> tuple[Subject, Subject]:
+    """Two random halves of the rows; of counted rows each goes to either with the same chance."""
+    if subject.counts is None:
+        first = rng.permutation(len(subject)) % 2 == 0
+        return subject.take(first), subject.take(~first)
+    n = rng.binomial(subject.counts, 0.5)
+    one, two = (replace(subject.take(half > 0), given_counts=half[half > 0]) for half in (n, subject.counts - n))
+    return one, two
+
+
+def _bin_notes(subject: Subject) -> tuple[Message, ...]:
+    edges = None if subject.counts is None or subject.dataset is None else subject.dataset.score_edges
+    if edges is None:
+        return ()
+    return (
+        msg(
+            "Scores were counted in {bins:int} bins: widths are exact to {width:num}, and so is who is covered.",
+            bins=edges.size - 1,
+            width=float(np.diff(edges).max()),
+        ),
+    )
+
+
+def conformal_quantile(
+    scores: Floats, alpha: float, weights: Floats | None = None, counts: NDArray[np.int64] | None = None
+) -> float:
     """The ceil((n + 1)(1 - alpha))-th smallest score; infinite where n is too small for the promise.
 
     With weights: the smallest score whose weight and that of all smaller ones reach (1 - alpha) of the total and of
-    one more row of mean weight.
+    one more row of mean weight. `counts` say how many rows each score stands for.
 
     >>> conformal_quantile(np.arange(1.0, 10.0), 0.1), conformal_quantile(np.arange(1.0, 9.0), 0.1)
     (9.0, inf)
     """
-    n = scores.size
-    if weights is None:
-        rank = int(np.ceil(round((n + 1) * (1 - alpha), 9)))
+    n = scores.size if counts is None else int(counts.sum())
+    rank = int(np.ceil(round((n + 1) * (1 - alpha), 9)))
+    if weights is None and counts is None:
         return float("inf") if rank > n else float(np.partition(scores, rank - 1)[rank - 1])
     order = np.argsort(scores, kind="stable")
-    reached = np.cumsum(weights[order]) / (weights.sum() + weights.mean())
+    if weights is None:
+        assert counts is not None
+        return float("inf") if rank > n else float(scores[order][np.searchsorted(np.cumsum(counts[order]), rank)])
+    w = weights if counts is None else weights * counts
+    reached = np.cumsum(w[order]) / (w.sum() + w.sum() / n)
     index = int(np.searchsorted(reached, 1 - alpha - 1e-12))
-    return float("inf") if index >= n else float(scores[order][index])
+    return float("inf") if index >= scores.size else float(scores[order][index])
 
 
 def _kind(score: Score, surface: Surface) -> Literal["absolute", "threshold", "adaptive"]:
@@ -203,8 +235,9 @@ def _widths(
     nonconformity: Floats, calib: Subject, evaluated: Subject, alpha: float, by_group: bool, minimum: int
 ) -> tuple[Floats, Floats, int]:
     """The width each examined row is given, how many rows it was set on, and how many groups have their own."""
-    widths = np.full(len(evaluated), conformal_quantile(nonconformity, alpha, calib.weights))
-    basis = np.full(len(evaluated), float(len(calib)))
+    height = len(evaluated.outcome)
+    widths = np.full(height, conformal_quantile(nonconformity, alpha, calib.weights, calib.counts))
+    basis = np.full(height, float(len(calib)))
     if not by_group:
         return widths, basis, 0
     if not evaluated.known.protected:
@@ -215,9 +248,10 @@ def _widths(
         if label not in both[0].labels:
             continue
         rows = both[0].codes == both[0].labels.index(label)
-        if rows.sum() >= minimum:
-            weights = None if calib.weights is None else calib.weights[rows]
-            widths[both[1].codes == code] = conformal_quantile(nonconformity[rows], alpha, weights)
-            basis[both[1].codes == code] = rows.sum()
+        weights, counts = (None if part is None else part[rows] for part in (calib.weights, calib.counts))
+        n = int(rows.sum() if counts is None else counts.sum())
+        if n >= minimum:
+            widths[both[1].codes == code] = conformal_quantile(nonconformity[rows], alpha, weights, counts)
+            basis[both[1].codes == code] = n
             own += 1
     return widths, basis, own

@@ -29,7 +29,8 @@ def in_rows(subject: Subject) -> Subject:
         parts = subject.shared("rows", lambda: read_rows(data, model, settings, subject.progress))
         subject.cache[SAMPLED] = parts.notes
         whole = subject.shared("in_rows", lambda: type(subject)(**parts.fields()))
-        return replace(whole, settings=settings, progress=subject.progress)
+        notes = (*subject.notes, *parts.notes)
+        return replace(whole, settings=settings, progress=subject.progress, notes=notes)
     if subject.n_given > MAX_ROWS:
         raise NotApplicable(
             msg(

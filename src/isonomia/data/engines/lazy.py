@@ -21,7 +21,7 @@ from isonomia.data.engines.engine import (
 )
 from isonomia.data.engines.fetching import columns_of, fetched, frames_of, numbered
 from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges
-from isonomia.data.engines.lazy_keys import finite_or_null, into_bins, is_known, key_of, pieced
+from isonomia.data.engines.lazy_keys import finite_or_null, into_bins, is_known, is_number, key_of, pieced
 from isonomia.data.engines.memory import read_memory
 from isonomia.data.engines.watching import Watch
 from isonomia.data.frames import Backend, default_backend, wrap
@@ -99,12 +99,14 @@ class LazyEngine(Engine):
                 wanted["finite", name] = column.count()
             if name in ends:
                 wanted["low", name], wanted["high", name] = column.min(), column.max()
-        row = self._answers(wanted)
+        row = self._answers_apart(wanted)
         rows = int(row["rows", ""])
         known = {name: int(row["known", name]) for name in names}
         finite = {name: int(row.get(("finite", name), known[name])) for name in names}
         if odd := [name for name in names if finite[name] < known[name]]:  # not a number, or infinite
-            gone = self._answers({("nan", name): nw.when(self._column(name).is_nan()).then(1).count() for name in odd})
+            gone = self._answers(
+                {("nan", name): nw.when(~is_number(self._column(name))).then(1).count() for name in odd}
+            )
             known |= {name: known[name] - int(gone["nan", name]) for name in odd}
         lows = {name: row["low", name] for name in ends}
         return Profile(
@@ -116,6 +118,14 @@ class LazyEngine(Engine):
                 for name, low in lows.items()
             },
         )
+
+    def _answers_apart(self, wanted: Mapping[tuple[str, str], nw.Expr]) -> dict[tuple[str, str], Any]:
+        """Figures over all rows; of DuckDB the counts on their own, which it reads off the footers of Parquet files."""
+        if self.name != "duckdb":
+            return self._answers(wanted)
+        counts = {key: expr for key, expr in wanted.items() if key[0] in ("rows", "known")}
+        others = {key: expr for key, expr in wanted.items() if key not in counts}
+        return {**self._answers(counts), **(self._answers(others) if others else {})}
 
     def _answers(self, wanted: Mapping[tuple[str, str], nw.Expr]) -> dict[tuple[str, str], Any]:
         """One row of figures over all rows."""

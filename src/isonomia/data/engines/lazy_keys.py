@@ -9,6 +9,8 @@ import narwhals.stable.v2 as nw
 
 from isonomia.data.engines.engine import Key
 
+_INFINITE = float("inf")
+
 
 def key_of(key: Key, column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     """What a key groups by; of bins the number from 0 to 1 that `into_bins` takes."""
@@ -28,12 +30,21 @@ def key_of(key: Key, column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
 def finite_or_null(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     """A column of numbers as floats, without what is not a number."""
     x = column.cast(nw.Float64)
-    return nw.when(~x.is_nan()).then(x) if dtype.is_float() else x
+    return nw.when(is_number(x)).then(x) if dtype.is_float() else x
 
 
 def is_known(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     """Whether there is a value."""
-    return ~column.is_null() & ~column.is_nan() if dtype.is_float() else ~column.is_null()
+    return ~column.is_null() & is_number(column) if dtype.is_float() else ~column.is_null()
+
+
+def is_number(column: nw.Expr) -> nw.Expr:
+    """Whether a float is a number, if an infinite one.
+
+    Not the opposite of `is_nan`: DuckDB answers that from the statistics of a Parquet file, in which other writers
+    leave out what is not a number, and then finds none.
+    """
+    return column.is_finite() | (column == _INFINITE) | (column == -_INFINITE)
 
 
 def pieced(x: nw.Expr, pieces: Sequence[tuple[float, float]], bins: int) -> nw.Expr:

@@ -207,6 +207,10 @@ class PostgresEngine(Engine):
         ranked = first[np.argsort(table["row"].to_numpy()[first], kind="stable")]
         return table[ranked].select(*names).rename(names).to_native()
 
+    def close(self) -> None:
+        """End the transaction and the connection."""
+        self._connection.close()
+
     def moved(self) -> Message | None:
         """Nothing: the transaction sees one state of the data."""
         return None

@@ -19,6 +19,7 @@ from isonomia.subject import Subject
     "conformal",
     order=300,
     family="robustness",
+    counted=True,
     title=msg("Coverage of predictions"),
     question=msg("Do intervals or sets around predictions reach their nominal coverage in every group?"),
     purpose="split conformal coverage, overall and by group",
