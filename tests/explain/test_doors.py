@@ -109,6 +109,34 @@ def test_the_check_finds_that_sex_is_used(people: pd.DataFrame, model: Pipeline)
     assert [row["attribute"] for row in result.tables["attributes"].rows()] == ["sex"]
 
 
+@pytest.fixture(scope="module")
+def graded(people: pd.DataFrame) -> tuple[iso.Dataset, Pipeline]:
+    """Three classes: the highest goes to men far more often."""
+    grade = np.select([people.pay > 1.2, people.pay > 0], ["top", "mid"], "low")
+    encoder = make_column_transformer((OneHotEncoder(), ["sex", "job"]), remainder="passthrough")
+    features = ["sex", "job", "skill", "age"]
+    model = make_pipeline(encoder, RandomForestClassifier(20, max_depth=5, random_state=0))
+    data = iso.Dataset(people[features].assign(grade=grade), target="grade", protected=["sex"])
+    return data, model.fit(people[features], grade)
+
+
+def test_of_several_classes_the_most_unequal_one_is_explained(graded: tuple[iso.Dataset, Pipeline]) -> None:
+    data, model = graded
+    table = pd.DataFrame(model.predict_proba(data.frame[["sex", "job", "skill", "age"]]), columns=model.classes_)
+    means = table.groupby(data.frame["sex"].to_numpy()).mean()
+    widest = (means.loc["M"] - means.loc["F"]).abs().idxmax()
+    report = iso.audit(data, model, checks=["explain_sensitive", "explain_gap"])
+    used, gap = report["explain_sensitive"], report["explain_gap"]
+    assert [row["label"] for row in used.tables["attributes"].rows()] == [widest]
+    expected = iso.explain.sensitive(data, model, label=widest).disparity.value
+    assert used.findings[0].estimate.value == pytest.approx(expected)
+    assert str(used.findings[0].message).startswith(f"Class {widest}: The model uses sex itself")
+    assert set(gap.tables["contributions"]["label"].values) == {widest}
+    assert gap.values["additivity"] < 1e-12
+    assert any("Of 3 classes" in str(note) for note in gap.notes)
+    assert f"Classe {widest}: " in report.to_markdown("pt-BR")
+
+
 def test_the_check_is_silent_about_a_model_without_the_attribute(people: pd.DataFrame) -> None:
     features = ["skill", "age"]
     blind = RandomForestRegressor(10, max_depth=4, random_state=0).fit(people[features], people.pay)

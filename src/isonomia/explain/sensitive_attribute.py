@@ -54,6 +54,8 @@ class Sensitive(Result):
         Half the width of the disparity's interval that comes from sampling alone; None where values are exact.
     model_seconds : float
         How long the model itself took.
+    label : str or None
+        The class explained where it is one of several.
     """
 
     disparity: Estimate = field(default_factory=lambda: Estimate.missing("not computed"), kw_only=True)
@@ -64,6 +66,7 @@ class Sensitive(Result):
     model_rows: int = field(default=0, kw_only=True)
     sampling_error: float | None = field(default=None, kw_only=True)
     model_seconds: float = field(default=0.0, kw_only=True)
+    label: str | None = field(default=None, kw_only=True)
 
 
 @validated(
@@ -129,7 +132,7 @@ def sensitive(
     Intervals cover the choice of people and of background rows: phi(x; b) = -phi(b; x), so values of the background
     rows against people show what each background row adds. Where values are noisy, mean |phi| is too large; the mean
     of phi from one half of the background (and of the draws) times the sign from the other half is too small. Both are
-    given. The rank's interval is a bootstrap over people and over parts of the background.
+    given. The rank's interval is a bootstrap over people, with draws of what four parts of the background show to vary.
 
     Examples
     --------
@@ -204,7 +207,7 @@ def _nothing(prepared: Prepared, column: str, figure: Estimate, note: Message) -
     return prepared.subject.noted(
         Sensitive(
             "explain_sensitive",
-            msg("What {column} adds to the {what}", column=column, what=OUTPUT_NAMES[prepared.output]),
+            _title(prepared, column),
             values={"disparity": figure, "importance": figure},
             notes=(note,),
             titles=_TITLES,
@@ -213,8 +216,13 @@ def _nothing(prepared: Prepared, column: str, figure: Estimate, note: Message) -
             importance_bound=figure,
             rank=rank,
             model_rows=prepared.space.model_rows,
+            label=prepared.label,
         )
     )
+
+
+def _title(prepared: Prepared, column: str) -> Message:
+    return prepared.about(msg("What {column} adds to the {what}", column=column, what=OUTPUT_NAMES[prepared.output]))
 
 
 def _assembled(
@@ -253,7 +261,7 @@ def _assembled(
         Column("contribution", format="num4", title=msg("mean contribution")),
         Column("disparity", format="num4", title=_TITLES["disparity"]),
     )
-    title = msg("What {column} adds to the {what}", column=column, what=OUTPUT_NAMES[prepared.output])
+    title = _title(prepared, column)
     notes = figures.notes
     if smallest < prepared.subject.settings.min_per_group:
         notes = (*notes, msg("The smallest group has {n:int} rows: its interval is rough.", n=smallest))
@@ -279,5 +287,6 @@ def _assembled(
             model_rows=prepared.space.model_rows,
             sampling_error=figures.sampling_error,
             model_seconds=prepared.space.seconds,
+            label=prepared.label,
         )
     )
