@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,8 @@ from isonomia.cli.app import app
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.explain.pictured import dependence_table, strongest_interaction, summary_table, thirds
 
+#: The file; the room's name "prepare" is the function.
+PREPARE = import_module("isonomia.explain.prepare")
 N = 600
 
 
@@ -107,6 +111,25 @@ def test_the_check_finds_that_sex_is_used(people: pd.DataFrame, model: Pipeline)
     assert "uses sex itself" in str(finding.message)
     assert "O modelo usa o próprio atributo sex" in report.to_markdown("pt-BR")
     assert [row["attribute"] for row in result.tables["attributes"].rows()] == ["sex"]
+
+
+def test_rows_are_encoded_once_for_all_questions_about_the_same_people(
+    people: pd.DataFrame, model: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    plain = PREPARE.make_space
+
+    def counted(*given: Any, **options: Any) -> Any:
+        made.append(1)
+        return plain(*given, **options)
+
+    monkeypatch.setattr(PREPARE, "make_space", counted)
+    data = loans(people.head(400)).with_roles(protected=["sex", "job"])
+    report = iso.audit(data, model, checks=["explain_sensitive", "explain_gap"])
+    assert len(made) == 1
+    rows = [row["model_rows"] for row in report["explain_sensitive"].tables["attributes"].rows()]
+    alone = iso.explain.sensitive(data, model, attribute="job", max_model_rows=100_000)
+    assert rows[1] == alone.model_rows  # each question counts its own
 
 
 @pytest.fixture(scope="module")

@@ -233,9 +233,21 @@ class _Findings:
 
 
 def _sentence(format_: Format, value: float, total: float, **facts: Any) -> Message:
-    """How much of a gap comes from a column; one that works against the gap narrows it."""
+    """How much of a gap comes from a column; one that works against the gap narrows it; one may be more than it."""
     given = {"value": abs(value), "total": abs(total), **facts}
     widens = (value < 0) == (total < 0)
+    if widens and abs(value) > abs(total) and format_ == "points":
+        return msg(
+            "{column:first} alone would make a gap of {value:points} points between {group} and {reference}; other "
+            "columns narrow it to {total:points}.",
+            **given,
+        )
+    if widens and abs(value) > abs(total):
+        return msg(
+            "{column:first} alone would make a gap of {value:num} between {group} and {reference}; other columns "
+            "narrow it to {total:num}.",
+            **given,
+        )
     if format_ == "points" and widens:
         return msg(
             "{value:points} of the {total:points} points between {group} and {reference} come from {column}.", **given

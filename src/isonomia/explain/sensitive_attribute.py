@@ -19,9 +19,10 @@ from isonomia.explain.prepare import Prepared, prepare
 from isonomia.explain.sensitive_figures import Asked, GroupFigures, by_sampling, by_values
 from isonomia.explain.shapley_values import MAX_MODEL_ROWS, choose
 from isonomia.languages import Message, msg
-from isonomia.languages.naming import as_text
+from isonomia.languages.naming import as_text, together
 from isonomia.parameters import Anything, Boolean, Choice, Integer, Number, Text, validated
 from isonomia.subject import Subject, SubjectOptions
+from isonomia.typing import Indices
 
 _TITLES = {
     "disparity": msg("disparity of the contribution"),
@@ -225,13 +226,27 @@ def _title(prepared: Prepared, column: str) -> Message:
     return prepared.about(msg("What {column} adds to the {what}", column=column, what=OUTPUT_NAMES[prepared.output]))
 
 
+def _largest(figures: GroupFigures, size: Indices, level: float) -> Estimate:
+    """The largest less the smallest mean of groups of more than one person."""
+    kept = size >= 2
+    if kept.sum() < 2:
+        return Estimate.missing(msg("fewer than two groups have more than one person"))
+    gap = gaps_of_figures(Figures(figures.mean[kept], error=figures.mean_error[kept]), level)
+    ends = float(gap.difference_low), float(gap.difference_high)
+    return Estimate(float(gap.difference), *ends, n=int(size[kept].sum()), method="simultaneous", level=level)
+
+
 def _assembled(
     prepared: Prepared, column: str, names: tuple[str, ...], asked: Asked, figures: GroupFigures
 ) -> Sensitive:
     size = count_by(asked.groups, asked.count)
     smallest = int(size.min())
 
+    alone = [name for name, n in zip(names, size, strict=True) if n < 2]
+
     def estimate(value: float, error: float, n: int) -> Estimate:
+        if n < 2:
+            return Estimate(value, n=n, level=asked.level)
         low, high = student_interval(value, error, n, asked.level)
         return Estimate(value, float(low), float(high), n=n, method="normal", level=asked.level)
 
@@ -246,14 +261,7 @@ def _assembled(
         }
         for at, name in enumerate(names)
     ]
-    if asked.count == 2:
-        disparity = rows[1]["disparity"]
-    else:
-        gap = gaps_of_figures(Figures(figures.mean, error=figures.mean_error), asked.level)
-        low, high = float(gap.difference_low), float(gap.difference_high)
-        disparity = Estimate(
-            float(gap.difference), low, high, n=int(size.sum()), method="simultaneous", level=asked.level
-        )
+    disparity = rows[1]["disparity"] if asked.count == 2 else _largest(figures, size, asked.level)
     assert isinstance(disparity, Estimate)
     shapes = (
         Column("group", title=msg("group")),
@@ -263,8 +271,16 @@ def _assembled(
     )
     title = _title(prepared, column)
     notes = figures.notes
+    if alone:
+        notes = (
+            *notes,
+            msg(
+                "Groups of one person ({groups}) have no interval and do not count for the largest difference.",
+                groups=together(alone),
+            ),
+        )
     if smallest < prepared.subject.settings.min_per_group:
-        notes = (*notes, msg("The smallest group has {n:int} rows: its interval is rough.", n=smallest))
+        notes = (*notes, msg("The smallest group has {n:# row|# rows}: its interval is rough.", n=smallest))
     return prepared.subject.noted(
         Sensitive(
             "explain_sensitive",
