@@ -128,17 +128,20 @@ def benchmark(name: str) -> Callable[[Callable[[Scale], Iterator[Row]]], Callabl
     return register
 
 
-def best_of(work: Callable[[], T], repeats: int) -> tuple[float, T]:
-    """The shortest of several runs after one to warm up, in seconds, and the result."""
+def best_of(work: Callable[[], T], repeats: int, clock: Callable[[], float] = time.perf_counter) -> tuple[float, T]:
+    """The shortest of several runs after one to warm up, in seconds, and the result.
+
+    `clock` is `time.process_time` where other work runs on the machine.
+    """
     result = work()
     best = math.inf
     gc.collect()
     gc.disable()
     try:
         for _ in range(repeats):
-            start = time.perf_counter()
+            start = clock()
             result = work()
-            best = min(best, time.perf_counter() - start)
+            best = min(best, clock() - start)
     finally:
         gc.enable()
     return best, result

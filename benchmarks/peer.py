@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = Path(__file__).parent / "peers"
@@ -37,7 +37,14 @@ def python_of(environment: str = "") -> Path:
 
 
 def ask(
-    script: str, frame: Any, *, repeats: int, timeout: float = 1800, environment: str = "", **options: Any
+    script: str,
+    frame: Any,
+    *,
+    repeats: int,
+    timeout: float = 1800,
+    environment: str = "",
+    clock: Literal["wall", "cpu"] = "wall",
+    **options: Any,
 ) -> Answer:
     """Run ``peers/<script>.py`` on a pandas frame.
 
@@ -53,6 +60,8 @@ def ask(
         Seconds after which the peer is stopped.
     environment : str
         For a peer whose pins fit no other: the name of its own environment.
+    clock : "wall" or "cpu"
+        Seconds on the wall, or of the processor: the latter where other work runs on the machine.
     **options
         JSON-safe, passed to the script.
     """
@@ -61,8 +70,9 @@ def ask(
         raise PeerError(f"There is no environment of peers at {python.parents[1].name}; `make bench` sets it up.")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
+        request = {"repeats": repeats, "clock": clock, "options": options}
         frame.to_parquet(place / "frame.parquet", index=False)
-        (place / "request.json").write_text(json.dumps({"repeats": repeats, "options": options}), encoding="utf-8")
+        (place / "request.json").write_text(json.dumps(request), encoding="utf-8")
         try:
             done = subprocess.run(
                 [str(python), str(SCRIPTS / f"{script}.py"), str(place)],

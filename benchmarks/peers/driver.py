@@ -27,14 +27,15 @@ def answer(package, *, prepare, work, values):
     place = Path(sys.argv[1])
     request = json.loads((place / "request.json").read_text(encoding="utf-8"))
     prepared = prepare(pd.read_parquet(place / "frame.parquet"), request["options"])
+    clock = {"wall": time.perf_counter, "cpu": time.process_time}[request.get("clock", "wall")]
     best, result = math.inf, None
     before = _peak_megabytes()
     if request["repeats"] > 1:
         work(prepared)
     for _ in range(request["repeats"]):
-        start = time.perf_counter()
+        start = clock()
         result = work(prepared)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     named = {name: _plain(value) for name, value in values(result).items()}
     told = {"seconds": best, "values": named, "version": version(package), "megabytes": _peak_megabytes() - before}
     (place / "answer.json").write_text(json.dumps(told), encoding="utf-8")

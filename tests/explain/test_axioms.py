@@ -12,6 +12,7 @@ from tests.explain.conftest import brute_force
 
 import isonomia as iso
 from isonomia.data import to_frame
+from isonomia.explain.methods.kernel import draw_pairs
 
 NAMES = ["a", "b", "c", "d"]
 METHODS = ("enumeration", "kernel", "sampling")
@@ -75,6 +76,17 @@ def test_person_and_background_are_antisymmetric(seed: int) -> None:
     there = explain(f, rows[:1], rows[1:], "enumeration").values
     back = explain(f, rows[1:], rows[:1], "enumeration").values
     np.testing.assert_allclose(there, -back, atol=1e-12)
+
+
+@pytest.mark.parametrize(("players", "count"), [(5, 15), (8, 60), (63, 300), (102, 1200)])
+def test_pairs_of_coalitions_are_distinct_and_of_every_size(players: int, count: int) -> None:
+    """More than 62 players do not fit into the bits of one number."""
+    pairs = draw_pairs(players, count, np.random.default_rng(0))
+    assert pairs.inside.shape[1] == players
+    assert len(np.unique(pairs.inside, axis=0)) == len(pairs.inside)
+    sizes = pairs.inside.sum(axis=1)
+    assert set(sizes.tolist()) == set(range(1, players // 2 + 1))
+    np.testing.assert_allclose(pairs.sampled[sizes == 1], 1 - (sizes == 1).sum() / players)
 
 
 @pytest.mark.parametrize("method", ["kernel", "sampling"])

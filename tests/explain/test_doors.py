@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,8 @@ from isonomia.cli.app import app
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.explain.pictured import dependence_table, strongest_interaction, summary_table, thirds
 
+#: The file; the room's name "prepare" is the function.
+PREPARE = import_module("isonomia.explain.prepare")
 N = 600
 
 
@@ -107,6 +111,53 @@ def test_the_check_finds_that_sex_is_used(people: pd.DataFrame, model: Pipeline)
     assert "uses sex itself" in str(finding.message)
     assert "O modelo usa o próprio atributo sex" in report.to_markdown("pt-BR")
     assert [row["attribute"] for row in result.tables["attributes"].rows()] == ["sex"]
+
+
+def test_rows_are_encoded_once_for_all_questions_about_the_same_people(
+    people: pd.DataFrame, model: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    plain = PREPARE.make_space
+
+    def counted(*given: Any, **options: Any) -> Any:
+        made.append(1)
+        return plain(*given, **options)
+
+    monkeypatch.setattr(PREPARE, "make_space", counted)
+    data = loans(people.head(400)).with_roles(protected=["sex", "job"])
+    report = iso.audit(data, model, checks=["explain_sensitive", "explain_gap"])
+    assert len(made) == 1
+    rows = [row["model_rows"] for row in report["explain_sensitive"].tables["attributes"].rows()]
+    alone = iso.explain.sensitive(data, model, attribute="job", max_model_rows=100_000)
+    assert rows[1] == alone.model_rows  # each question counts its own
+
+
+@pytest.fixture(scope="module")
+def graded(people: pd.DataFrame) -> tuple[iso.Dataset, Pipeline]:
+    """Three classes: the highest goes to men far more often."""
+    grade = np.select([people.pay > 1.2, people.pay > 0], ["top", "mid"], "low")
+    encoder = make_column_transformer((OneHotEncoder(), ["sex", "job"]), remainder="passthrough")
+    features = ["sex", "job", "skill", "age"]
+    model = make_pipeline(encoder, RandomForestClassifier(20, max_depth=5, random_state=0))
+    data = iso.Dataset(people[features].assign(grade=grade), target="grade", protected=["sex"])
+    return data, model.fit(people[features], grade)
+
+
+def test_of_several_classes_the_most_unequal_one_is_explained(graded: tuple[iso.Dataset, Pipeline]) -> None:
+    data, model = graded
+    table = pd.DataFrame(model.predict_proba(data.frame[["sex", "job", "skill", "age"]]), columns=model.classes_)
+    means = table.groupby(data.frame["sex"].to_numpy()).mean()
+    widest = (means.loc["M"] - means.loc["F"]).abs().idxmax()
+    report = iso.audit(data, model, checks=["explain_sensitive", "explain_gap"])
+    used, gap = report["explain_sensitive"], report["explain_gap"]
+    assert [row["label"] for row in used.tables["attributes"].rows()] == [widest]
+    expected = iso.explain.sensitive(data, model, label=widest).disparity.value
+    assert used.findings[0].estimate.value == pytest.approx(expected)
+    assert str(used.findings[0].message).startswith(f"Class {widest}: The model uses sex itself")
+    assert set(gap.tables["contributions"]["label"].values) == {widest}
+    assert gap.values["additivity"] < 1e-12
+    assert any("Of 3 classes" in str(note) for note in gap.notes)
+    assert f"Classe {widest}: " in report.to_markdown("pt-BR")
 
 
 def test_the_check_is_silent_about_a_model_without_the_attribute(people: pd.DataFrame) -> None:

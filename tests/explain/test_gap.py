@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import isonomia as iso
 from isonomia import NotApplicable, SpecError
-from isonomia.explain import gap, shapley
+from isonomia.explain import EXPLAINERS, gap, prepare, shapley
+from isonomia.explain.between_groups import other_group
+from isonomia.explain.contributions import Runner
 from isonomia.explain.trees.values import tree_group_means
 from isonomia.models import read_trees
+from isonomia.subject import Subject
 
 NAMES = ["skill", "pay", "late"]
 
@@ -182,20 +186,34 @@ def test_what_cannot_be_decomposed_says_why() -> None:
 
 
 def test_intervals_cover() -> None:
-    """Contributions of a forest in 250 samples of 60 and 90 people, against those of 40,000 people."""
-    forest = RandomForestRegressor(5, max_depth=3, random_state=0).fit(FRAME[NAMES].to_numpy(), FRAME["y"])
+    """Contributions of a forest in 800 samples of 40 and 60 people, against those of 200,000 people.
+
+    4,000 samples of 60 and 90 people gave 94.9-95.3% per column and for the gap itself.
+    """
+    forest = RandomForestRegressor(3, max_depth=2, random_state=0).fit(FRAME[NAMES].to_numpy(), FRAME["y"])
     trees, model = read_trees(forest), iso.Model.of(forest, features=NAMES)
-    large = people(40_000, 77)
-    women, men = (large.loc[large.sex == sex, NAMES].to_numpy() for sex in "fm")
+    rng = np.random.default_rng(5)
+    women, men = drawn(100_000, 0, rng), drawn(100_000, 1, rng)
     share = np.full((len(women), 1), 1 / len(women))
     truth = tree_group_means(trees, women, men, np.arange(3), row_weights=share)[0, :, 0]
+    numbers = dataset(FRAME.assign(y=FRAME["y"] + 0.5 * FRAME["late"]))
+    prepared = prepare(Subject.of(numbers, model), output="probability")
     inside, whole = [], []
-    for seed in range(250):
-        frame = people(400, 1000 + seed)
-        some = pd.concat([frame[frame.sex == "f"].head(60), frame[frame.sex == "m"].head(90)])
-        found = gap(dataset(some.assign(y=some["y"].astype(float) + 0.5 * some["late"])), model)
-        low, high = found.parts["f"].ends(0.95)
+    for _ in range(800):
+        rows = np.concatenate([drawn(40, 0, rng), drawn(60, 1, rng)])
+        some = replace(prepared, located=rows, weights=np.ones(100), chosen=np.arange(100), pool=rows)
+        run = Runner(some, EXPLAINERS["trees"], max_model_rows=10**6, seed=0)
+        found = other_group(run, np.arange(40), np.arange(40, 100))
+        low, high = found.ends(0.95)
         inside.append((low <= truth) & (truth <= high))
-        whole.append(found.gaps["f"].low <= truth.sum() <= found.gaps["f"].high)
-    assert 0.93 <= np.mean(inside) <= 0.97
-    assert 0.92 <= np.mean(whole) <= 0.98
+        total = found.total_estimate(40, 0.95)
+        whole.append(total.low <= truth.sum() <= total.high)
+    used = truth != 0  # no tree tests how late people are
+    assert 0.935 <= np.mean(np.array(inside)[:, used]) <= 0.965, np.mean(inside, axis=0)
+    assert 0.935 <= np.mean(whole) <= 0.965
+
+
+def drawn(n: int, sex: int, rng: np.random.Generator) -> Any:
+    """Rows of `people` of one sex, without a frame."""
+    skill = rng.normal(size=n)
+    return np.column_stack([skill, skill + sex + rng.normal(size=n), rng.integers(0, 4, n)])

@@ -62,10 +62,10 @@ def test_linear_correlated_is_exact(
 def test_kernel_equals_the_study_within_its_own_error(
     shared_data: Path, variant: str, disparity: float, importance: float, rank: int
 ) -> None:
-    options = {"method": "kernel", "clusters": 50, "options": {"coalitions": 400}, "max_model_rows": 10**8}
+    options = {"method": "kernel", "clusters": 50, "options": {"coalitions": 4096}, "max_model_rows": 10**9}
     found = explained(shared_data, variant, **options)
     assert found[0] == pytest.approx(disparity, abs=5e-4)
-    assert found[1] == pytest.approx(importance, abs=6e-4)
+    assert found[1] == pytest.approx(importance, abs=5.5e-4)  # half of the last printed digit
     assert found[2] == rank
 
 

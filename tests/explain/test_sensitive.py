@@ -150,3 +150,16 @@ def test_an_unused_column_adds_nothing(people: pd.DataFrame, data: iso.Dataset) 
         found = iso.explain.sensitive(data, blind, method=method)
         assert found.disparity.value == pytest.approx(0, abs=1e-12)
         assert found.importance.value == pytest.approx(0, abs=1e-12)
+
+
+def test_a_group_of_one_person_has_no_interval(people: pd.DataFrame, pipeline: Pipeline) -> None:
+    some = people[people["job"] != "c"].head(30)
+    one = pd.concat([some, people[people["job"] == "c"].head(1)], ignore_index=True)
+    found = iso.explain.sensitive(iso.Dataset(one, target="good", protected=["job"]), pipeline)
+    without = iso.explain.sensitive(
+        iso.Dataset(some.reset_index(drop=True), target="good", protected=["job"]), pipeline, background=one
+    )
+    rows = {row["group"]: row for row in found.tables["groups"].rows()}
+    assert rows["c"]["contribution_low"] is None
+    assert found.disparity.value == pytest.approx(abs(without.disparity.value), abs=1e-12)  # a and b alone
+    assert any("Groups of one person (c)" in str(note) for note in found.notes)

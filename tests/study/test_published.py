@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial import cKDTree
 
-from isonomia.explain import agreement
+from isonomia.explain import agreement, sensitive
+from isonomia.explain.background import summarised
 from isonomia.study import STUDY_DATA, STUDY_FIXES, STUDY_MEASURES, STUDY_MODELS, Matrices, published_rows, run_study
 from isonomia.study.explainers import STUDY_EXPLAINERS, Explained, explain
 from isonomia.study.fixes import train
+from isonomia.study.matrices import encode, inputs_of, with_roles
 from isonomia.subject import Subject
 
 FIVE = ["statistical_parity", "equal_opportunity", "counterfactual", "inconsistency", "generalized_entropy"]
@@ -107,11 +111,12 @@ def test_linear_correlated_as_stated(folder: Path, published: pd.DataFrame) -> N
 
 
 def test_kernel_within_half_a_thousandth(folder: Path, published: pd.DataFrame) -> None:
+    """All 1,235 test rows, as in the paper; of the coalitions 512."""
     made = matrices(folder, "compas")
-    for fix in ("unmitigated", "undersampling_-1"):
-        found = explained(made, fix, "kernel", 200)
+    for fix in STUDY_FIXES.ids():
+        found = explained(made, fix, "kernel", None)
         row = of_model(published, "compas", "logistic", fix).query("explainer == 'kernel'").iloc[0]
-        assert found["disparity"] == pytest.approx(row["disparity"], abs=6e-4)
+        assert found["disparity"] == pytest.approx(row["disparity"], abs=5e-4)
         assert found["rank"] == row["rank"]
 
 
@@ -148,9 +153,10 @@ def test_the_published_results_by_themselves(folder: Path) -> None:
     assert {"agreement", "agreement_strict", "agreement_linear", "results"} == {s.code for s in study.document.sections}
 
 
-#: German with the support vector machine, whose published rows are not among the files: disparity and importance by
-#: Kernel SHAP over 50 centres, sampled once (standard error about 0.001); its measures are computed.
-GERMAN_SVM = {
+#: NOT published, computed by Isonomia: the four rows of German with the support vector machine are not in the files.
+#: Disparity and importance by Kernel SHAP over 50 centres, sampled once (standard error about 0.001); two of the
+#: disparities are sampled again in `test_our_own_four_values`, and the measures are computed where they are used.
+OURS_GERMAN_SVM = {
     "unmitigated": (-0.0609, 0.0126),
     "reweighing": (0.0110, 0.0024),
     "undersampling_0": (0.0131, 0.0028),
@@ -158,10 +164,25 @@ GERMAN_SVM = {
 }
 
 
+@pytest.mark.parametrize("fix", ["reweighing", "undersampling_-1"])
+def test_our_own_four_values(folder: Path, fix: str) -> None:
+    """The disparity by draws, with every training row moved to its centre as the background."""
+    made = matrices(folder, "german")
+    trained = train(STUDY_MODELS["svm"].make(0), STUDY_FIXES[fix], made, 0)
+    inputs = inputs_of(trained.rows)
+    centres, shares = summarised(SimpleNamespace(encoded=True), inputs.to_numpy(), np.ones(len(inputs)), 50)
+    times = np.rint(shares * len(inputs)).astype(int)
+    background = pd.DataFrame(np.repeat(centres, times, axis=0), columns=inputs.columns)
+    subject = Subject.of(made.test, trained.estimator)
+    found = sensitive(subject, method="direct", background=background, error=0.006, importance=False)
+    assert found.sampling_error <= 0.006
+    assert found.disparity.value == pytest.approx(OURS_GERMAN_SVM[fix][0], abs=0.006 + 0.003)
+
+
 @pytest.fixture(scope="session")
 def all_144(folder: Path, published: pd.DataFrame) -> pd.DataFrame:
     made, rows = matrices(folder, "german"), []
-    for fix, (disparity, importance) in GERMAN_SVM.items():
+    for fix, (disparity, importance) in OURS_GERMAN_SVM.items():
         subject = Subject.of(made.test, train(STUDY_MODELS["svm"].make(0), STUDY_FIXES[fix], made, 0).estimator)
         measured = {name: STUDY_MEASURES[name].compute(subject) for name in FIVE}
         row = {"dataset": "german", "model": "svm", "fix": fix, "explainer": "kernel", **measured}
@@ -206,6 +227,37 @@ def test_figures_18_and_19(all_144: pd.DataFrame) -> None:
     assert changes(all_144, "importance") == pytest.approx([-0.120, 0.203, 0.315, 0.150, 0.889], **near)
     assert changes(all_144, "disparity", "kernel") == pytest.approx([-0.028, 0.259, 0.383, 0.196, 0.913], **near)
     assert changes(all_144, "importance", "kernel") == pytest.approx([-0.108, 0.231, 0.332, 0.147, 0.893], **near)
+
+
+def with_the_papers_test_rows(folder: Path, seed: int) -> Matrices:
+    """Default: the paper's 1,000 test rows found in the public file, trained on 24,000 of the others."""
+    whole = encode(STUDY_DATA["default"].paper(), name="default", max_test=None)
+    rows = pd.concat([whole.train.frame, whole.test.frame], ignore_index=True)
+    released = pd.read_csv(folder / "default_test.csv.gz")
+    rows = rows.rename(columns=str.lower).rename(columns={"default payment next month": "payment_next_month"})
+    rows = rows[list(released)]
+    _, at = cKDTree(rows.to_numpy()).query(released.to_numpy())  # both are standardised, by slightly different rows
+    assert len(set(at)) == 1000
+    same = ["sex", "payment_next_month", "education_1", "marriage_1"]
+    assert (rows.loc[at, same].to_numpy() == released[same].to_numpy()).all()
+    others = np.random.default_rng(seed).permutation(np.setdiff1d(np.arange(len(rows)), at))[:24_000]
+    roles = {"target": "payment_next_month", "sensitive": "sex"}
+    train_rows, test_rows = (rows.loc[part].reset_index(drop=True) for part in (others, at))
+    return Matrices("default", with_roles(train_rows, **roles), with_roles(test_rows, **roles))
+
+
+def test_default_comes_out_on_the_papers_own_test_rows(folder: Path, published: pd.DataFrame) -> None:
+    """Equal opportunity was published as -0.149; over splits of our own it is about 0: that is the test rows' doing."""
+    found = []
+    for seed in range(4):
+        made = with_the_papers_test_rows(folder, seed)
+        trained = train(STUDY_MODELS["logistic"].make(0), STUDY_FIXES["unmitigated"], made, 0)
+        subject = Subject.of(made.test, trained.estimator)
+        found.append([STUDY_MEASURES[name].compute(subject) for name in FIVE])
+    printed = of_model(published, "default", "logistic", "unmitigated").iloc[0][FIVE].to_numpy(dtype=float)
+    off = np.abs(np.mean(found, axis=0) - printed)
+    assert (off <= 3 * np.std(found, axis=0, ddof=1)).all(), off
+    assert off[FIVE.index("equal_opportunity")] < 0.02
 
 
 def test_german_forests_come_out_again(folder: Path) -> None:

@@ -128,7 +128,13 @@ def test_a_stopped_run_goes_on_and_gives_the_same(found: tuple[iso.study.Study, 
     again = small(tmp_path)
     assert {name: (tmp_path / "cells" / name).stat().st_mtime_ns for name in kept} == kept
     assert again.rows.to_dict() == study.rows.to_dict()
-    assert read_study(tmp_path, n_boot=100).agreement.to_dict() == read_study(folder, n_boot=100).agreement.to_dict()
+    (tmp_path / "cells" / "other.json").write_text('{"key": 1}')
+    read = read_study(tmp_path, n_boot=100)
+    assert read.agreement.to_dict() == read_study(folder, n_boot=100).agreement.to_dict()
+    assert [one.split(":")[0] for one in read.unread] == ["half.json", "other.json"]
+    notes = " ".join(note.text() for note in read.document.sections[-1].result.notes)
+    assert "could not be read and is left out: half.json" in notes
+    assert "other.json: it is not a cell of the study" in notes
 
 
 def test_another_effort_computes_cells_again(found: tuple[iso.study.Study, Path], tmp_path: Path) -> None:

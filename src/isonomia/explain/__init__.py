@@ -4,6 +4,7 @@ from isonomia.explain.agreements.agreement import Agreement, agreement
 from isonomia.explain.attribute_interactions import Interactions, interactions
 from isonomia.explain.between_groups import Between
 from isonomia.explain.change_explained import Change, change
+from isonomia.explain.explained_class import explained_class, several_classes
 from isonomia.explain.explainer import EXPLAINERS, Case, Explainer, Problem, Values
 from isonomia.explain.gap_decomposition import gap
 from isonomia.explain.gap_result import GapCriterion, GapDecomposition
@@ -44,10 +45,12 @@ __all__ = [
     "change",
     "choose",
     "coalition_values",
+    "explained_class",
     "gap",
     "interactions",
     "prepare",
-    "sensitive",
     "proxies_at_work",
+    "sensitive",
+    "several_classes",
     "shapley",
 ]

@@ -44,6 +44,8 @@ class GapDecomposition(Result):
         The largest |sum of contributions - gap|.
     model_rows : int
         How many rows the model was asked about.
+    label : str or None
+        The class explained where it is one of several.
     """
 
     gaps: Mapping[str, Estimate] = field(default_factory=dict, kw_only=True)
@@ -55,6 +57,7 @@ class GapDecomposition(Result):
     output: str = field(default="", kw_only=True)
     additivity: float = field(default=0.0, kw_only=True)
     model_rows: int = field(default=0, kw_only=True)
+    label: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,7 +96,7 @@ def gap_result(
     return prepared.subject.noted(
         GapDecomposition(
             "explain_gap",
-            msg("What makes the gap between groups of {column}", column=groups.attribute),
+            prepared.about(msg("What makes the gap between groups of {column}", column=groups.attribute)),
             _tables(prepared, groups, rows, totals, format_),
             {"additivity": off},
             tuple(findings),
@@ -110,6 +113,7 @@ def gap_result(
             output=prepared.output,
             additivity=off,
             model_rows=prepared.space.model_rows,
+            label=prepared.label,
         )
     )
 
@@ -119,7 +123,9 @@ def _waterfall(prepared: Prepared, reference: str, group: str, start: float) -> 
     return Picture(
         "waterfall",
         "contributions",
-        msg("From {reference} to {group}: what each column adds to the gap", reference=reference, group=group),
+        prepared.about(
+            msg("From {reference} to {group}: what each column adds to the gap", reference=reference, group=group)
+        ),
         {
             "labels": "column",
             "value": "contribution",
@@ -154,13 +160,13 @@ def _tables(
     prepared: Prepared, groups: Compared, rows: list[dict[str, Any]], totals: list[dict[str, Any]], format_: Format
 ) -> dict[str, Table]:
     what, backend = OUTPUT_NAMES[prepared.output], prepared.subject.backend
-    title = msg("What each column adds to the gap in the {what}", what=what)
+    title = prepared.about(msg("What each column adds to the gap in the {what}", what=what))
     return {
         "contributions": Table.from_rows(rows, _contribution_columns(format_), title=title, backend=backend),
         "groups": Table.from_rows(
             totals,
             _group_columns(format_, groups.names[0]),
-            title=msg("Mean {what} of each group", what=what),
+            title=prepared.about(msg("Mean {what} of each group", what=what)),
             backend=backend,
         ),
     }
@@ -171,7 +177,7 @@ class _Findings:
 
     def __init__(self, prepared: Prepared, groups: Compared, *, threshold: float, tests: int, format_: Format) -> None:
         self.groups, self.threshold, self.format = groups, threshold, format_
-        self.columns = prepared.space.players.names
+        self.columns, self.about = prepared.space.players.names, prepared.about
         self.alpha = 1 - prepared.subject.settings.level
         self.level = simultaneous_level(prepared.subject.settings.level, tests)
         some = prepared.located[:: max(1, len(prepared.located) // 1000)]
@@ -197,13 +203,15 @@ class _Findings:
         return Finding(
             code="explain_gap.contribution",
             severity="notice",
-            message=_sentence(
-                self.format,
-                value,
-                part.total,
-                column=ColumnName(column),
-                group=People.of({attribute: name}),
-                reference=People.of({attribute: reference}),
+            message=self.about(
+                _sentence(
+                    self.format,
+                    value,
+                    part.total,
+                    column=ColumnName(column),
+                    group=People.of({attribute: name}),
+                    reference=People.of({attribute: reference}),
+                )
             ),
             estimate=Estimate(value, *ends, n=n, method="simultaneous", level=self.level),
             who={attribute: name},
@@ -225,9 +233,21 @@ class _Findings:
 
 
 def _sentence(format_: Format, value: float, total: float, **facts: Any) -> Message:
-    """How much of a gap comes from a column; one that works against the gap narrows it."""
+    """How much of a gap comes from a column; one that works against the gap narrows it; one may be more than it."""
     given = {"value": abs(value), "total": abs(total), **facts}
     widens = (value < 0) == (total < 0)
+    if widens and abs(value) > abs(total) and format_ == "points":
+        return msg(
+            "{column:first} alone would make a gap of {value:points} points between {group} and {reference}; other "
+            "columns narrow it to {total:points}.",
+            **given,
+        )
+    if widens and abs(value) > abs(total):
+        return msg(
+            "{column:first} alone would make a gap of {value:num} between {group} and {reference}; other columns "
+            "narrow it to {total:num}.",
+            **given,
+        )
     if format_ == "points" and widens:
         return msg(
             "{value:points} of the {total:points} points between {group} and {reference} come from {column}.", **given

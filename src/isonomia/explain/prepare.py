@@ -21,6 +21,9 @@ from isonomia.languages import Message, msg
 from isonomia.subject import Subject
 from isonomia.typing import Bools, Floats, Indices
 
+#: Bytes of rows up to which their coordinates are kept for the next question about the same people.
+SHARED = 1 << 26
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Part:
@@ -73,6 +76,17 @@ class Prepared:
     pool: Floats
     pool_weights: Floats
     groups: Codes | None = None
+
+    @property
+    def label(self) -> str | None:
+        """The class explained where it is one of several; None where there are not several, or all are explained."""
+        if self.subject.task != "multiclass" or len(self.classes) > 1:
+            return None
+        return str(self.subject.surface.classes[self.classes[0]])
+
+    def about(self, sentence: Message) -> Message:
+        """A sentence or title that names the class explained, where it is one of several."""
+        return sentence if self.label is None else msg("Class {label}: {text}", label=self.label, text=sentence)
 
     def case(self, limit: int | None, max_model_rows: int) -> Case:
         """What an explainer needs to know to say whether it fits."""
@@ -129,9 +143,16 @@ def prepare(
     chosen_output = output_for(output, subject.surface)
     classes = chosen_classes(subject.surface, label)
     everything = table if others is None else _stacked(table, others, tuple(model.features or data.features))
-    space, rows_at_hand = make_space(
-        model, data, everything, surface=subject.surface, output=chosen_output, classes=classes, by=by
-    )
+
+    def made() -> tuple[Space, Floats]:
+        surface = subject.surface
+        return make_space(model, data, everything, surface=surface, output=chosen_output, classes=classes, by=by)
+
+    if others is None and 8 * len(table) * len(table.columns) <= SHARED:  # several checks ask about the same rows
+        space, rows_at_hand = subject.shared(("explain", chosen_output, tuple(classes), by), made)
+        space = space.counting_anew()
+    else:
+        space, rows_at_hand = made()
     located = rows_at_hand[: len(table)]
     weights = np.ones(len(table)) if subject.weights is None else subject.weights
     return Prepared(

@@ -19,9 +19,10 @@ from isonomia.explain.prepare import Prepared, prepare
 from isonomia.explain.sensitive_figures import Asked, GroupFigures, by_sampling, by_values
 from isonomia.explain.shapley_values import MAX_MODEL_ROWS, choose
 from isonomia.languages import Message, msg
-from isonomia.languages.naming import as_text
+from isonomia.languages.naming import as_text, together
 from isonomia.parameters import Anything, Boolean, Choice, Integer, Number, Text, validated
 from isonomia.subject import Subject, SubjectOptions
+from isonomia.typing import Indices
 
 _TITLES = {
     "disparity": msg("disparity of the contribution"),
@@ -54,6 +55,8 @@ class Sensitive(Result):
         Half the width of the disparity's interval that comes from sampling alone; None where values are exact.
     model_seconds : float
         How long the model itself took.
+    label : str or None
+        The class explained where it is one of several.
     """
 
     disparity: Estimate = field(default_factory=lambda: Estimate.missing("not computed"), kw_only=True)
@@ -64,6 +67,7 @@ class Sensitive(Result):
     model_rows: int = field(default=0, kw_only=True)
     sampling_error: float | None = field(default=None, kw_only=True)
     model_seconds: float = field(default=0.0, kw_only=True)
+    label: str | None = field(default=None, kw_only=True)
 
 
 @validated(
@@ -129,7 +133,7 @@ def sensitive(
     Intervals cover the choice of people and of background rows: phi(x; b) = -phi(b; x), so values of the background
     rows against people show what each background row adds. Where values are noisy, mean |phi| is too large; the mean
     of phi from one half of the background (and of the draws) times the sign from the other half is too small. Both are
-    given. The rank's interval is a bootstrap over people and over parts of the background.
+    given. The rank's interval is a bootstrap over people, with draws of what four parts of the background show to vary.
 
     Examples
     --------
@@ -204,7 +208,7 @@ def _nothing(prepared: Prepared, column: str, figure: Estimate, note: Message) -
     return prepared.subject.noted(
         Sensitive(
             "explain_sensitive",
-            msg("What {column} adds to the {what}", column=column, what=OUTPUT_NAMES[prepared.output]),
+            _title(prepared, column),
             values={"disparity": figure, "importance": figure},
             notes=(note,),
             titles=_TITLES,
@@ -213,8 +217,23 @@ def _nothing(prepared: Prepared, column: str, figure: Estimate, note: Message) -
             importance_bound=figure,
             rank=rank,
             model_rows=prepared.space.model_rows,
+            label=prepared.label,
         )
     )
+
+
+def _title(prepared: Prepared, column: str) -> Message:
+    return prepared.about(msg("What {column} adds to the {what}", column=column, what=OUTPUT_NAMES[prepared.output]))
+
+
+def _largest(figures: GroupFigures, size: Indices, level: float) -> Estimate:
+    """The largest less the smallest mean of groups of more than one person."""
+    kept = size >= 2
+    if kept.sum() < 2:
+        return Estimate.missing(msg("fewer than two groups have more than one person"))
+    gap = gaps_of_figures(Figures(figures.mean[kept], error=figures.mean_error[kept]), level)
+    ends = float(gap.difference_low), float(gap.difference_high)
+    return Estimate(float(gap.difference), *ends, n=int(size[kept].sum()), method="simultaneous", level=level)
 
 
 def _assembled(
@@ -223,7 +242,11 @@ def _assembled(
     size = count_by(asked.groups, asked.count)
     smallest = int(size.min())
 
+    alone = [name for name, n in zip(names, size, strict=True) if n < 2]
+
     def estimate(value: float, error: float, n: int) -> Estimate:
+        if n < 2:
+            return Estimate(value, n=n, level=asked.level)
         low, high = student_interval(value, error, n, asked.level)
         return Estimate(value, float(low), float(high), n=n, method="normal", level=asked.level)
 
@@ -238,14 +261,7 @@ def _assembled(
         }
         for at, name in enumerate(names)
     ]
-    if asked.count == 2:
-        disparity = rows[1]["disparity"]
-    else:
-        gap = gaps_of_figures(Figures(figures.mean, error=figures.mean_error), asked.level)
-        low, high = float(gap.difference_low), float(gap.difference_high)
-        disparity = Estimate(
-            float(gap.difference), low, high, n=int(size.sum()), method="simultaneous", level=asked.level
-        )
+    disparity = rows[1]["disparity"] if asked.count == 2 else _largest(figures, size, asked.level)
     assert isinstance(disparity, Estimate)
     shapes = (
         Column("group", title=msg("group")),
@@ -253,10 +269,18 @@ def _assembled(
         Column("contribution", format="num4", title=msg("mean contribution")),
         Column("disparity", format="num4", title=_TITLES["disparity"]),
     )
-    title = msg("What {column} adds to the {what}", column=column, what=OUTPUT_NAMES[prepared.output])
+    title = _title(prepared, column)
     notes = figures.notes
+    if alone:
+        notes = (
+            *notes,
+            msg(
+                "Groups of one person ({groups}) have no interval and do not count for the largest difference.",
+                groups=together(alone),
+            ),
+        )
     if smallest < prepared.subject.settings.min_per_group:
-        notes = (*notes, msg("The smallest group has {n:int} rows: its interval is rough.", n=smallest))
+        notes = (*notes, msg("The smallest group has {n:# row|# rows}: its interval is rough.", n=smallest))
     return prepared.subject.noted(
         Sensitive(
             "explain_sensitive",
@@ -279,5 +303,6 @@ def _assembled(
             model_rows=prepared.space.model_rows,
             sampling_error=figures.sampling_error,
             model_seconds=prepared.space.seconds,
+            label=prepared.label,
         )
     )

@@ -80,7 +80,7 @@ def by_values(prepared: Prepared, asked: Asked, explainer: Explainer) -> GroupFi
         difference_error=np.array([error for _, error in gaps]),
         importance=_importance(prepared, asked, found),
         bound=_bound(prepared, asked, found),
-        rank=_rank(prepared, asked, found),
+        rank=rank_of(prepared, asked, found),
         method=explainer.id,
         notes=notes,
     )
@@ -150,7 +150,7 @@ def _sampled_importance(
             "Importance and rank come from sampled values of {n:int} people; noise makes the importance larger.", n=size
         ),
     )
-    return (_importance(part, smaller, found), _bound(part, smaller, found), _rank(part, smaller, found), notes)
+    return (_importance(part, smaller, found), _bound(part, smaller, found), rank_of(part, smaller, found), notes)
 
 
 def _shares(weights: Floats, asked: Asked) -> list[Floats]:
@@ -179,11 +179,12 @@ def _bound(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
     return Estimate(value, float(low), float(high), n=len(weight), method="normal", level=asked.level)
 
 
-def _rank(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
-    """1 + the number of columns with a larger mean |phi|; percentiles of a bootstrap over people and background.
+def rank_of(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
+    """1 + the number of columns with a larger mean |phi|; percentiles over people and backgrounds.
 
-    The background is resampled part by part. To first order a part moves mean |phi_j| by the mean of sign(phi_j) times
-    what column j adds against that part alone; deviations of p parts are widened by sqrt(p / (p - 1)).
+    People are resampled. Of the background, to first order a part moves mean |phi_j| by the mean of sign(phi_j) times
+    what column j adds against that part alone: the deviations of p parts are drawn from a multivariate t distribution
+    with p - 1 degrees of freedom.
     """
     size = np.abs(found.values)
     weight = prepared.weights[found.rows]
@@ -195,9 +196,9 @@ def _rank(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
     counts = rng.multinomial(len(weight), np.full(len(weight), 1 / len(weight)), size=draws) * weight
     means = (counts @ size) / counts.sum(axis=1, keepdims=True)
     if (parts := len(found.shares)) > 1:
-        drawn = rng.multinomial(parts, np.full(parts, 1 / parts), size=draws) * found.shares
-        moved = (drawn / drawn.sum(axis=1, keepdims=True) - found.shares) @ found.sizes
-        means = means + np.sqrt(parts / (parts - 1)) * moved
+        off = found.shares[:, None] * (found.sizes - found.shares @ found.sizes) * np.sqrt(parts / (parts - 1))
+        spread = np.sqrt(rng.chisquare(parts - 1, size=(draws, 1)) / (parts - 1))
+        means = means + rng.normal(size=(draws, parts)) @ off / spread
     ranks = 1 + (means > means[:, [asked.player]]).sum(axis=1)
     low, high = percentile(ranks[None, :].astype(float), asked.level)
     ends = min(float(low[0]), rank), max(float(high[0]), rank)

@@ -75,6 +75,12 @@ class Space:
         other.players = self.players.merged(names)
         return other
 
+    def counting_anew(self) -> Space:
+        """The same space with nothing asked yet."""
+        other = copy(self)
+        other.model_rows, other.seconds = 0, 0.0
+        return other
+
     def ask(self, rows: Floats) -> Floats:
         """The output (n, K) for rows of coordinates, in one call of the model."""
         began = time.perf_counter()

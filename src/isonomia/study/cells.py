@@ -25,6 +25,8 @@ from isonomia.study.models import StudyModel
 from isonomia.subject import Subject
 from isonomia.typing import Bools, Indices
 
+#: What every cell's file has.
+PARTS = {"key", "signature", "accuracy", "measures", "explanations"}
 #: Raised when the figures of a cell change, so that old files are computed again.
 FORM = 1
 
@@ -99,17 +101,20 @@ def stored(path: Path, signature: Mapping[str, Any]) -> dict[str, Any] | None:
     return found if same else None
 
 
-def finished(folder: Path) -> list[dict[str, Any]]:
-    """All whole cells of a folder, by name of their file."""
-    found = []
+def finished(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """All whole cells of a folder, by name of their file; and the files that are not cells, each with the reason."""
+    found, unread = [], []
     for path in sorted(folder.glob("*.json")):
         try:
             cell = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            unread.append(f"{path.name}: {error}")
             continue
-        if isinstance(cell, dict) and {"key", "signature", "measures", "explanations"} <= set(cell):
+        if isinstance(cell, dict) and set(cell) >= PARTS:
             found.append(cell)
-    return found
+        else:
+            unread.append(f"{path.name}: it is not a cell of the study")
+    return found, unread
 
 
 def store(path: Path, cell: Mapping[str, Any]) -> None:

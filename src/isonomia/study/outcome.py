@@ -43,6 +43,8 @@ class Study(Shown):
         The finished cells, as they are kept in files.
     missing : tuple of str
         Why figures are missing, each reason once.
+    unread : tuple of str
+        Files among the cells that could not be read, each with the reason.
     """
 
     rows: Table
@@ -51,6 +53,7 @@ class Study(Shown):
     reproduction: Result | None = None
     cells: Sequence[Mapping[str, Any]] = ()
     missing: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     paper: bool = False
 
     def __repr__(self) -> str:

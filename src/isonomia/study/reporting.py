@@ -42,7 +42,13 @@ def document_of(study: Study) -> Document:
         parts.append(replace(result, code=code, title=TITLES[code], findings=(), pictures=pictures))
     if study.reproduction is not None:
         parts.append(study.reproduction)
-    notes = tuple(msg("Missing: {reason}", reason=reason) for reason in study.missing)
+    notes = (
+        *(msg("Missing: {reason}", reason=reason) for reason in study.missing),
+        *(
+            msg("A file among the cells could not be read and is left out: {reason}", reason=one)
+            for one in study.unread
+        ),
+    )
     parts.append(Result(code="results", title=msg("Results of the study"), tables={"rows": study.rows}, notes=notes))
     return Document(
         title=msg("Do explanations and fairness measures agree?"),
@@ -50,6 +56,11 @@ def document_of(study: Study) -> Document:
         sections=tuple(_section(part) for part in parts),
         fingerprint={"isonomia": __version__},
     )
+
+
+def unread_cell(reason: str) -> Message:
+    """That a file among the cells is left out, and why."""
+    return msg("A file among the cells could not be read and is left out: {reason}", reason=reason)
 
 
 def _section(result: Result) -> Section:

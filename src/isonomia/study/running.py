@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -155,9 +156,10 @@ def read_study(
     tolerance, n_boot, level
         As in `isonomia.explain.agreement`.
     """
-    cells = finished(Path(folder) / "cells")
+    cells, unread = finished(Path(folder) / "cells")
     if not cells:
-        raise DataError(f"There are no finished cells in {str(folder)!r}. Run the study into it first.")
+        reasons = f" Files that could not be read: {'; '.join(unread[:5])}." if unread else ""
+        raise DataError(f"There are no finished cells in {str(folder)!r}. Run the study into it first.{reasons}")
     names = list(dict.fromkeys(name for cell in cells for name in cell["measures"]))
     sizes = {name for cell in cells for name in cell["signature"]["unsigned"]}
     measures = [
@@ -165,7 +167,8 @@ def read_study(
         for name in names
     ]
     published = [] if paper is None else published_rows(Path(paper))
-    return assembled(cells, measures, published, tolerance=tolerance, n_boot=n_boot, level=level)
+    study = assembled(cells, measures, published, tolerance=tolerance, n_boot=n_boot, level=level)
+    return replace(study, unread=tuple(unread))
 
 
 def _cells(

@@ -18,6 +18,7 @@ from isonomia.languages import msg, once
 
 if TYPE_CHECKING:
     from isonomia.evidence import Result
+    from isonomia.languages import Message
 
 #: Tables that only serve a picture.
 DRAWN = ("summary",)
@@ -51,7 +52,7 @@ def explain(
 
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.cli.output.report import write_result
-    from isonomia.explain import gap, sensitive, shapley
+    from isonomia.explain import explained_class, gap, sensitive, several_classes, shapley
     from isonomia.subject import Subject
 
     screen = talk.screen()
@@ -66,15 +67,16 @@ def explain(
         asked["label"] = _label(label, subject.surface.classes)
         values = shapley(subject, seed=seed, **asked)
         parts = [values.summary(asked["label"])]
-        attributes = data.protected if subject.task != "multiclass" or label is not None else ()
-        names = [""]
-        for name in attributes:
+        names, picked = [""], label is None
+        for name in data.protected:
+            if picked:
+                asked["label"] = explained_class(subject, name, output=output)
             parts.append(sensitive(subject, attribute=name, **asked))
             parts.append(
                 gap(subject, attribute=name, **{key: asked[key] for key in ("output", "max_model_rows", "label")})
             )
             names += [name, name]
-    result = _together(parts, names)
+    result = _together(parts, names, several_classes(subject) if picked and data.protected else ())
     _show(screen, result)
     if out is not None:
         write_result(screen, result, out / "explain.html", result.to_dict())
@@ -85,8 +87,8 @@ def _label(text: str | None, classes: tuple[Any, ...]) -> Any:
     return next((one for one in classes if str(one) == text), text)
 
 
-def _together(parts: Sequence[Result], names: Sequence[str]) -> Result:
-    """Several results as one: tables and figures of an attribute carry its name."""
+def _together(parts: Sequence[Result], names: Sequence[str], notes: Sequence[Message]) -> Result:
+    """Several results as one: tables and figures of an attribute carry its name; `notes` are about all of them."""
     from isonomia.evidence import Result
 
     def key(name: str, own: str) -> str:
@@ -104,7 +106,7 @@ def _together(parts: Sequence[Result], names: Sequence[str]) -> Result:
         pictures=tuple(
             replace(picture, table=key(name, picture.table)) for name, part in named for picture in part.pictures
         ),
-        notes=once(note for part in parts for note in part.notes),
+        notes=once((*(note for part in parts for note in part.notes), *notes)),
         titles={
             key(name, own): msg("{attribute}: {figure}", attribute=name, figure=part.titles[own])
             for name, part in named

@@ -99,11 +99,14 @@ def report(
 def show(screen: Screen, found: Study, folder: Path) -> None:
     """The findings, the agreement and published figures beside ours; everything is written into the folder."""
     from isonomia.report import to_json
+    from isonomia.study.reporting import unread_cell
 
     written = found.save(folder)
     if screen.json:
         screen.data(to_json(found.document))
         return
+    for one in found.unread:
+        screen.say(unread_cell(one))
     for finding in found.findings:
         screen.say(finding.message)
     table = found.agreement.tables["agreement"]

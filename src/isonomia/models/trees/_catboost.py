@@ -162,7 +162,7 @@ def _column_of(meaning: list[tuple[str, float, list[int]]], split: dict[str, Any
             f"the CatBoost model tests combinations of columns ({several} together), so no test belongs to one column; "
             "max_ctr_complexity=1 trains one without combinations"
         )
-    return columns[0]
+    return int(columns[0])
 
 
 def _add_symmetric(builder: Builder, tree: dict[str, Any], tests: _Tests, scale: float, width: int) -> None:

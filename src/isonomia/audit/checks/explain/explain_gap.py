@@ -10,13 +10,17 @@ from isonomia.audit.checks._sample import sample_of
 from isonomia.audit.checks.explain.explain_sensitive import with_attribute
 from isonomia.errors import BudgetError, NotApplicable
 from isonomia.evidence import Finding, Picture, Result, Table
-from isonomia.explain import GapDecomposition, gap
+from isonomia.explain import GapDecomposition, explained_class, gap, several_classes
 from isonomia.languages import Message, msg, once
 from isonomia.parameters import Integer, Parameter, parameters_of
 from isonomia.subject import Subject
 
 #: Findings about each attribute, the largest contributions.
 FINDINGS = 3
+TITLES = {
+    "contributions": msg("What each column adds to the gap"),
+    "groups": msg("Mean output of each group"),
+}
 #: People that are explained, and rows that the model may be asked about per attribute, by default.
 MAX_ROWS, MODEL_ROWS = 500, 300_000
 
@@ -40,23 +44,24 @@ def explain_gap(subject: Subject, *, max_rows: int, **options: Any) -> Result:
     names = [column.name for column in subject.needs_attributes()]
     if subject.model is None:
         raise NotApplicable(msg("it needs the model, not only its predictions"))
-    if subject.task == "multiclass":
-        raise NotApplicable(msg("of several classes, one has to be chosen (explain.gap)"))
     people, sampled = sample_of(subject, max_rows)
     found: dict[str, GapDecomposition] = {}
     left_out: dict[str, Message] = {}
     for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names):
         try:
-            found[name] = gap(people, attribute=name, progress=subject.progress, **options)
+            label = explained_class(subject, name, output=options["output"])
+            found[name] = gap(people, attribute=name, label=label, progress=subject.progress, **options)
         except (NotApplicable, BudgetError) as error:  # too few people, or a budget too small for so many columns
             reason = error.message if isinstance(error, NotApplicable) else str(error).rstrip(".")
             left_out[name] = msg("{attribute} is left out: {reason}.", attribute=name, reason=reason)
     if not found:
         raise NotApplicable(Message.join(left_out.values()))
     tables = {
-        key: Table.stack([with_attribute(name, one.tables[key]) for name, one in found.items()])
+        key: Table.stack([with_attribute(name, one.tables[key], one.label) for name, one in found.items()])
         for key in ("contributions", "groups")
     }
+    if subject.task == "multiclass":  # each attribute may have a class of its own
+        tables = {key: replace(table, title=TITLES[key]) for key, table in tables.items()}
     tables["contributions"] = tables["contributions"].without("p_value", "p_adjusted")
     notes = once(note for one in found.values() for note in one.notes)
     return Result(
@@ -66,7 +71,7 @@ def explain_gap(subject: Subject, *, max_rows: int, **options: Any) -> Result:
         {"additivity": max(one.additivity for one in found.values())},
         tuple(finding for one in found.values() for finding in _findings(one)),
         tuple(_of_attribute(name, picture) for name, one in found.items() for picture in one.pictures),
-        (*notes, *left_out.values(), *sampled),
+        (*notes, *several_classes(subject), *left_out.values(), *sampled),
         titles=next(iter(found.values())).titles,
         formats={"additivity": "num"},
     )

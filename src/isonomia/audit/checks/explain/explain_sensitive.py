@@ -8,14 +8,14 @@ from typing import Any
 from isonomia.audit.check_registry import check
 from isonomia.errors import NotApplicable
 from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Result, Table
-from isonomia.explain import OUTPUT_NAMES, Sensitive, sensitive
-from isonomia.languages import ColumnName, msg, once
+from isonomia.explain import OUTPUT_NAMES, Sensitive, explained_class, sensitive, several_classes
+from isonomia.languages import ColumnName, Message, msg, once
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
 #: Rows that the model may be asked about, per attribute.
 MODEL_ROWS = 100_000
-TITLE = msg("protected attribute")
+TITLE, CLASS = msg("protected attribute"), msg("class")
 READING = msg(
     "A contribution is the Shapley value of the attribute: what it adds to a prediction when the other columns of the "
     "person and of the background are mixed in all ways."
@@ -40,16 +40,20 @@ def explain_sensitive(subject: Subject, **options: Any) -> Result:
     names = [column.name for column in subject.needs_attributes()]
     if subject.model is None:
         raise NotApplicable(msg("it needs the model, not only its predictions"))
-    if subject.task == "multiclass":
-        raise NotApplicable(msg("of several classes, one has to be chosen (explain.sensitive)"))
-    found = {
-        name: sensitive(subject, attribute=name, progress=subject.progress, **options)
-        for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names)
-    }
+    found: dict[str, Sensitive] = {}
+    left_out: dict[str, Message] = {}
+    for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names):
+        try:
+            label = explained_class(subject, name, output=options["output"])
+            found[name] = sensitive(subject, attribute=name, label=label, progress=subject.progress, **options)
+        except NotApplicable as error:
+            left_out[name] = msg("{attribute} is left out: {reason}.", attribute=name, reason=error.message)
+    if not found:
+        raise NotApplicable(Message.join(left_out.values()))
     used = {name: one for name, one in found.items() if one.tables}
     tables = {"attributes": _attributes(found, subject)}
     if used:
-        stacked = Table.stack([with_attribute(name, one.tables["groups"]) for name, one in used.items()])
+        stacked = Table.stack([with_attribute(name, one.tables["groups"], one.label) for name, one in used.items()])
         tables["groups"] = replace(stacked, title=msg("What each attribute adds, by group"))
     return Result(
         "explain_sensitive",
@@ -59,7 +63,12 @@ def explain_sensitive(subject: Subject, **options: Any) -> Result:
             finding for name, one in used.items() for finding in _findings(name, one, subject, options["output"])
         ),
         pictures=(_picture(),) if used else (),
-        notes=(*once(note for one in found.values() for note in one.notes), READING),
+        notes=(
+            *once(note for one in found.values() for note in one.notes),
+            *several_classes(subject),
+            *left_out.values(),
+            READING,
+        ),
     )
 
 
@@ -67,6 +76,7 @@ def _attributes(found: dict[str, Sensitive], subject: Subject) -> Table:
     rows = [
         {
             "attribute": name,
+            "label": one.label,
             "disparity": one.disparity,
             "importance": one.importance,
             "rank": one.rank,
@@ -76,6 +86,7 @@ def _attributes(found: dict[str, Sensitive], subject: Subject) -> Table:
     ]
     columns = (
         Column("attribute", title=TITLE),
+        *((Column("label", title=CLASS),) if subject.task == "multiclass" else ()),
         Column("disparity", format="num4", title=msg("disparity of the contribution")),
         Column("importance", format="num4", title=msg("mean size of the contribution")),
         Column("rank", format="int", title=msg("rank among the columns")),
@@ -84,9 +95,12 @@ def _attributes(found: dict[str, Sensitive], subject: Subject) -> Table:
     return Table.from_rows(rows, columns, title=msg("What each attribute adds"), backend=subject.backend)
 
 
-def with_attribute(name: str, table: Table) -> Table:
-    """A table about one attribute with a first column that names it, so that tables can be stacked."""
-    return replace(table, columns=(Column("attribute", [name] * len(table), title=TITLE), *table.columns))
+def with_attribute(name: str, table: Table, label: str | None) -> Table:
+    """A table about one attribute (and class) with first columns that name it, so that tables can be stacked."""
+    first = (Column("attribute", [name] * len(table), title=TITLE),)
+    if label is not None:
+        first = (*first, Column("label", [label] * len(table), title=CLASS))
+    return replace(table, columns=(*first, *table.columns))
 
 
 def _picture() -> Picture:
@@ -107,7 +121,7 @@ def _findings(name: str, one: Sensitive, subject: Subject, output: str) -> list[
         return []
     gaps = {"attribute": ColumnName(name), "size": abs(float(disparity)), "rank": _rank(one.rank)}
     points = output in ("probability", "decision", "rescaled") and subject.task != "regression"
-    message = (
+    sentence = (
         msg(
             "The model uses {attribute} itself: it moves the {what} of groups apart by {size:num} on average (rank "
             "{rank} among the columns).",
@@ -125,7 +139,7 @@ def _findings(name: str, one: Sensitive, subject: Subject, output: str) -> list[
         Finding(
             "explain_sensitive.used",
             limits.severity(surely),
-            message,
+            sentence if one.label is None else msg("Class {label}: {text}", label=one.label, text=sentence),
             disparity,
             n=disparity.n,
             magnitude=surely / limits.reported,
