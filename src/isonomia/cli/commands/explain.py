@@ -70,7 +70,7 @@ def explain(
         names, picked = [""], label is None
         for name in data.protected:
             if picked:
-                asked["label"] = explained_class(subject, name, output=output)
+                asked["label"] = explained_class(subject, name, output=asked["output"])
             parts.append(sensitive(subject, attribute=name, **asked))
             parts.append(
                 gap(subject, attribute=name, **{key: asked[key] for key in ("output", "max_model_rows", "label")})

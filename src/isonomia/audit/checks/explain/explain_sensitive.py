@@ -97,10 +97,9 @@ def _attributes(found: dict[str, Sensitive], subject: Subject) -> Table:
 
 def with_attribute(name: str, table: Table, label: str | None) -> Table:
     """A table about one attribute (and class) with first columns that name it, so that tables can be stacked."""
-    first = (Column("attribute", [name] * len(table), title=TITLE),)
-    if label is not None:
-        first = (*first, Column("label", [label] * len(table), title=CLASS))
-    return replace(table, columns=(*first, *table.columns))
+    first = Column("attribute", [name] * len(table), title=TITLE)
+    classes = () if label is None else (Column("label", [label] * len(table), title=CLASS),)
+    return replace(table, columns=(first, *classes, *table.columns))
 
 
 def _picture() -> Picture:
