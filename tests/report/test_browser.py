@@ -265,11 +265,12 @@ def test_a_board_reads_one_sheet(browser: Browser, document: Document, tmp_path:
 
 
 def test_the_report_as_a_pdf(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Printed by the browser itself, as a bank's converter would: the first page, few pages of findings, the annex."""
+    """Printed by the browser itself, as a bank's converter would: a few pages, and the annex on request."""
     monkeypatch.setenv("ISONOMIA_CHROMIUM", find_chromium())
-    printed = to_pdf(document, "pt-BR")
-    assert printed.startswith(b"%PDF")
-    assert 4 <= pages(printed) <= 20
+    short, whole = to_pdf(document, "pt-BR"), to_pdf(document, "pt-BR", extent="whole")
+    assert short.startswith(b"%PDF")
+    assert 2 <= pages(short) <= 6
+    assert pages(short) < 4 <= pages(whole) <= 20
 
 
 def test_no_table_is_wider_than_the_paper(browser: Browser, tmp_path: Path) -> None:
