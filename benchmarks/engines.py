@@ -68,7 +68,7 @@ def _parquet(file: str, rows: int, reading: float) -> Iterator[Row]:
             measure="times as long",
             value=found["cpu"] / reading,
             target=Target("at most", 3) if work == "counting" else None,
-            note="seconds of CPU of the source's work; the audit's own are the same for any number of rows",
+            note="seconds of CPU; the audit's own part, about half a second, is the same for any number of rows",
         )
         yield Row(
             f"Parquet, {name}, memory 512MB",
