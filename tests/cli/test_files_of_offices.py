@@ -174,3 +174,14 @@ def test_a_full_disk_leaves_nothing_behind(export: Path, tmp_path: Path) -> None
     assert [path.name for path in folder.glob("*") if path.suffix == ".part" or path.stat().st_size > 20_000] == []
     for path in folder.glob("*.json"):
         json.loads(path.read_text())
+
+
+def test_columns_of_the_same_name_are_refused_or_renamed(tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    people = ["1,2,F,0,1", "1,3,M,1,0", "2,3,M,1,1"] * 60
+    path.write_text("\n".join(["a,a,sex,y,p", *people]), encoding="utf-8")
+    given = ["fairness", str(path), "--target", "y", "--positive", "1", "--protected", "sex", "--prediction", "p"]
+    refused = runner.invoke(app, given)
+    assert refused.exit_code == 2
+    assert "repeats 'a'. Rename the columns, or pass --repeated rename" in refused.output
+    assert runner.invoke(app, [*given, "--repeated", "rename"]).exit_code == 0

@@ -60,6 +60,10 @@ class TableOptions:
     delimiter: Annotated[
         str | None, typer.Option("--delimiter", metavar="D", help="Character between the values; else found.")
     ] = None
+    repeated: Annotated[
+        Literal["error", "rename"],
+        typer.Option("--repeated", metavar="R", help="Columns of the same name: error, or rename the second."),
+    ] = "error"
     sheet: Annotated[str | None, typer.Option("--sheet", metavar="S", help="The sheet of an Excel workbook.")] = None
     max_bytes: Annotated[
         int | None, typer.Option("--max-bytes", metavar="N", min=1, help="Largest file to read, once unpacked.")
@@ -108,6 +112,7 @@ class TableOptions:
             encoding=self.encoding,
             decimal=self.decimal,
             delimiter=_character(self.delimiter),
+            repeated=self.repeated,
             sheet=self.sheet,
             max_bytes=self.max_bytes,
             engine=self.engine,
