@@ -158,7 +158,7 @@ def test_a_gap_is_found_where_there_is_one_and_only_there() -> None:
     assert [finding.columns for finding in found.findings] == [("pay",)]
     finding = found.findings[0]
     assert finding.p_adjusted < 1e-6
-    assert "points between sex f and sex m come from pay" in finding.message.text("en")
+    assert "points between women and men come from pay" in finding.message.text("en")
     assert "vêm de pay" in finding.message.text("pt-BR")
     low, high = found.parts["f"].ends(0.95)
     assert finding.estimate.low < low[1] < high[1] < finding.estimate.high  # simultaneous over the columns
