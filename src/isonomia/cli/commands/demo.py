@@ -134,11 +134,11 @@ def _compare_with_truth(screen: Screen, biased: tuple[Subgroup, ...], data: Data
 def nearest(inside: NDArray[np.bool_], attributes: Sequence[Codes], findings: Sequence[Finding]) -> Message:
     """The finding whose people are a subgroup's, or else the smallest larger group that holds them: a sentence."""
     from isonomia.benchmark.matching import SAME_PEOPLE, covers, jaccard
-    from isonomia.languages import msg
+    from isonomia.languages import People, msg
 
     known = {column.name for column in attributes}
     about = [finding.who for finding in findings if finding.who and known.issuperset(finding.who)]
-    people = {", ".join(f"{name}={value}" for name, value in who.items()): _people(who, attributes) for who in about}
+    people = {People.of(who): _people(who, attributes) for who in about}
     overlap = dict(zip(people, jaccard(list(people.values()), [inside])[:, 0].tolist(), strict=True))
     same = {who: shared for who, shared in overlap.items() if shared >= SAME_PEOPLE}
     around = {who: shared for who, shared in overlap.items() if covers(people[who], inside)}
