@@ -185,16 +185,12 @@ def test_numbers_with_too_many_values_are_compared_in_bins(tmp_path: Path, monke
     assert found["mean_current"] == pytest.approx(expected["mean_current"], abs=0.01)
 
 
-def test_weak_spots_are_there_to_be_found(in_memory: Any) -> None:
+def test_weak_spots_are_there_to_be_found() -> None:
     """What the comparisons above compare is not empty: spots of one feature, of a pair, and one seen as another."""
-    _, _, single = in_memory("spotted", "weak_spots")
-    _, _, pairs = in_memory("spotted", "weak_spots of pairs")
-    rows = _rows(single["tables"]["weak_spots"])
+    frame, roles = spotted_table()
+    data = iso.Dataset(frame, **roles)
+    rows = list(ASKED["weak_spots"](data).tables["weak_spots"].rows())
     assert {"income", "wealth"} & {row["feature"] for row in rows}
     assert any(row["also"] for row in rows)
-    assert any(" x " in row["feature"] for row in _rows(pairs["tables"]["weak_spots"]))
-
-
-def _rows(table: dict[str, Any]) -> list[dict[str, Any]]:
-    columns = {column["name"]: column["values"] for column in table["columns"]}
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    pairs = ASKED["weak_spots of pairs"](data).tables["weak_spots"].rows()
+    assert any(" x " in row["feature"] for row in pairs)

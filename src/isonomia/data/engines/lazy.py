@@ -120,8 +120,8 @@ class LazyEngine(Engine):
         )
 
     def _answers_apart(self, wanted: Mapping[tuple[str, str], nw.Expr]) -> dict[tuple[str, str], Any]:
-        """Figures over all rows; of DuckDB the counts on their own, which it reads off the footers of Parquet files."""
-        if self.name != "duckdb":
+        """Figures over all rows; of one Parquet file the counts on their own, which DuckDB reads off its footer."""
+        if self._watch is None or len(self._watch.files) > 1:
             return self._answers(wanted)
         counts = {key: expr for key, expr in wanted.items() if key[0] in ("rows", "known")}
         others = {key: expr for key, expr in wanted.items() if key not in counts}
