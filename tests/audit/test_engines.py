@@ -12,8 +12,8 @@ from tests.engine_sources import TABLES, assert_same, load_postgres, plain_table
 
 import isonomia as iso
 
-#: Numeric derivatives and weighted sums magnify the rounding of sums that are added up in another order.
-TOLERANCE = {"plain": 1e-8}
+#: Numeric derivatives (the error of R2 in "numbers") and weighted sums magnify the rounding of sums in another order.
+TOLERANCE = {"plain": 1e-8, "numbers": 1e-9}
 
 
 @pytest.fixture(scope="module")

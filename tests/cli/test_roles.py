@@ -46,7 +46,7 @@ def test_a_number_without_bands_before_it_is_a_name() -> None:
         (["age:old"], "age:25,60"),
         (["sex,sex"], "more than once"),
         (["sex", "sex"], "more than once"),
-        (["{sex"], "cannot be read"),
+        (["{sex"], "is not a JSON object"),
     ],
 )
 def test_what_cannot_be_read_is_told(given_: list[str], said: str) -> None:

@@ -208,7 +208,7 @@ def test_regression_and_several_classes(rng: np.random.Generator) -> None:
         columns, method="divexplorer", y_pred=guess, y_true=classes, metric="selection_rate:x", k=1, max_l=1
     )
     assert abs(one.table["divergence"][0]) > 0.1
-    with pytest.raises(SpecError, match="Say which class"):
+    with pytest.raises(SpecError, match="Name the class of the rate"):
         find_subgroups(columns, method="divexplorer", y_pred=guess)
 
 

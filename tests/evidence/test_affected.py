@@ -92,7 +92,7 @@ def test_the_shortfall_by_brute_force() -> None:
     assert finding.people.value == pytest.approx(black.size * (white.mean() - black.mean()))
     assert finding.people.low == pytest.approx(-black.size * finding.estimate.high)
     text = finding.message.text()
-    assert text.startswith("Black are approved less often than White: ")
+    assert text.startswith("Black people are approved less often than White people: ")
     assert f"{finding.people.value:.0f} more of {black.size} would be approved" in text
 
 

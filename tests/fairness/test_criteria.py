@@ -105,5 +105,5 @@ def test_sentences_about_several_classes_name_the_class() -> None:
     assert (
         told["equal_opportunity"]
         .interpretation()
-        .startswith('Of people whose true outcome is "now", 0.0% of sex f and 100.0% of sex m get the decision "now".')
+        .startswith('Of people whose true outcome is "now", 0.0% of women and 100.0% of men get the decision "now".')
     )

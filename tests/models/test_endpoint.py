@@ -185,7 +185,7 @@ def test_bad_answers(people, server, returned, message):
 
 def test_probabilities_that_are_none(people, server):
     server.answer = lambda method, path, content: [1.5] * len(content["instances"])
-    with pytest.raises(ModelError, match="no probability"):
+    with pytest.raises(ModelError, match="not a probability"):
         endpoint(f"{server.address}/p", output="probability").surface(loans(people))
 
 

@@ -142,8 +142,11 @@ def test_a_thousand_million_rows_take_no_memory() -> None:
     sexes, truths, predictions = (part.ravel() for part in np.meshgrid(["F", "M"], [0, 1], [0, 1], indexing="ij"))
     counts = np.array([300, 100, 50, 250, 250, 150, 30, 370]) * 1_000_000
     table = {"sex": sexes, "y": truths, "p": predictions, "n": counts}
-    without = ("calibration", "group_calibration", "over_time")  # there are neither probabilities nor times
+    # there are neither probabilities, times, features nor other rows to compare with
+    without = {"calibration", "group_calibration", "over_time", "threshold_sweep", "conformal", "drift"}
+    without |= {"missingness", "duplicates", "weak_spots", "metric_disagreement"}
     names = [entry.id for entry in EVERY if entry.counted and entry.id not in without]
+    assert len(names) == 7
     tracemalloc.start()
     subject = Subject.from_counts(table, target="y", prediction="p", positive=1)
     report = iso.audit(subject, checks=names, policy="eeoc", n_boot=50)
@@ -163,10 +166,10 @@ def test_a_thousand_million_rows_take_no_memory() -> None:
 def test_what_needs_single_rows_does_not_apply_to_very_many() -> None:
     table = {"sex": ["F", "F", "M"], "y": [1, 0, 1], "p": [0, 0, 1], "n": [30, 50, 400_000_000]}
     subject = Subject.from_counts(table, target="y", prediction="p")
-    report = iso.audit(subject, checks=["weak_spots"])
+    report = iso.audit(subject, checks=["failure_modes"])
     assert "it needs single rows, and these are counts of 400,000,080 rows" in str(report.document.sections[0].reason)
     with pytest.raises(iso.NotApplicable, match="single rows"):
-        iso.robustness.weak_spots(subject)
+        iso.robustness.failure_modes(subject)
 
 
 def test_rows_are_repeated_where_they_are_needed() -> None:
