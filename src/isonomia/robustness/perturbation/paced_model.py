@@ -11,6 +11,7 @@ import numpy as np
 from isonomia.data import Dataset
 from isonomia.errors import ModelError
 from isonomia.events import Progress
+from isonomia.languages import msg
 from isonomia.models import Model, Surface, SurfaceKind
 
 _KINDS: tuple[SurfaceKind, ...] = ("continuous", "probability", "score", "label")
@@ -27,7 +28,7 @@ class PacedModel:
     predicted : Surface
         What the model predicted for the data.
     progress : Progress, optional
-        Checked before every call.
+        Receives an event between calls, and can cancel the work there.
     """
 
     def __init__(self, model: Model, data: Dataset, predicted: Surface, progress: Progress | None = None) -> None:
@@ -53,7 +54,14 @@ class PacedModel:
         return surface
 
     def _predict(self, frame: Any) -> Surface:
-        return self._model.surface(self.data, frame=frame, between=lambda done: self._progress.check())
+        stage = self._progress.stage("prediction", msg("Predicting"), total=len(frame))
+
+        def between(done: int) -> None:
+            if done:  # rows that take one call have nothing to report
+                stage.at(done)
+            self._progress.check()
+
+        return self._model.surface(self.data, frame=frame, between=between)
 
 
 def joined(parts: Sequence[Surface]) -> Surface:
