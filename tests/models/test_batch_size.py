@@ -1,11 +1,11 @@
-"""Calls of a model grow to what it does in half a second, or to twice what a call takes however small it is."""
+"""Calls of a model grow while rows get cheaper by it, to half a second or to twice what the smallest call takes."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isonomia.models.batch_size import CALL_SECONDS, Pace
+from isonomia.models.batch_size import CALL_SECONDS, FIRST_CALL, Pace
 
 
 def settled(each: float, fixed: float, *, noise: float = 0.0, most: int = 100_000) -> Pace:
@@ -18,9 +18,21 @@ def settled(each: float, fixed: float, *, noise: float = 0.0, most: int = 100_00
 
 @pytest.mark.parametrize("noise", [0.0, 0.2])
 @pytest.mark.parametrize("each", [1e-2, 1e-3, 1e-4])
-def test_a_call_lasts_half_a_second(each: float, noise: float) -> None:
+def test_a_call_lasts_at_most_half_a_second(each: float, noise: float) -> None:
     pace = settled(each, 0.0, noise=noise)
-    assert CALL_SECONDS / 2 < each * pace.rows < 2 * CALL_SECONDS
+    assert each * pace.rows < 1.2 * CALL_SECONDS
+    assert pace.rows >= min(FIRST_CALL, 0.5 * CALL_SECONDS / each)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+@pytest.mark.parametrize("cached", [3_000, 6_000, 20_000])
+def test_calls_stay_within_the_cache(cached: int, noise: float) -> None:
+    """Rows beyond those that fit take three times as long."""
+    pace, rng = Pace(1, 100_000), np.random.default_rng(0)
+    for _ in range(40):
+        seconds = 0.005 + 1e-5 * pace.rows * (3 if pace.rows > cached else 1)
+        pace.learn(pace.rows, seconds * (1 + noise * rng.random()))
+    assert FIRST_CALL <= pace.rows <= cached
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.2])

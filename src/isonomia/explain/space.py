@@ -16,7 +16,7 @@ from isonomia.explain.outputs import Output, output_table
 from isonomia.explain.players import By, Players
 from isonomia.explain.steps import encoder
 from isonomia.languages import msg
-from isonomia.models import Model, Surface
+from isonomia.models import LARGEST_CALL, Model, Pace, Surface
 from isonomia.probing import Domain
 from isonomia.typing import Floats, Indices
 
@@ -66,6 +66,7 @@ class Space:
         self.players, self.names, self.estimator, self.encoded = players, names, estimator, encoded
         self.inputs, self.width = inputs, width
         self._answer = answer
+        self._pace = Pace(1, LARGEST_CALL)
         self.model_rows = 0
         self.seconds = 0.0
 
@@ -82,10 +83,10 @@ class Space:
         return other
 
     def ask(self, rows: Floats) -> Floats:
-        """The output (n, K) for rows of coordinates, in one call of the model."""
+        """The output (n, K) for rows of coordinates."""
         began = time.perf_counter()
         try:
-            answer = self._answer(rows)
+            answer = np.concatenate([self._answer(rows[portion]) for portion in self._pace.portions(len(rows))])
         except IsonomiaError:
             raise
         except Exception as error:  # a model may raise anything

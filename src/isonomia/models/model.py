@@ -192,7 +192,7 @@ class Model:
     # asking ------------------------------------------------------------------------------------------------------
 
     def surface(self, data: Dataset, *, frame: Any = None, between: Between | None = None) -> Surface:
-        """The model's predictions for every row, from one batched call.
+        """The model's predictions for every row, from calls of thousands of rows.
 
         Parameters
         ----------
@@ -201,8 +201,8 @@ class Model:
         frame : optional
             Other rows of the same columns (altered ones, for example) to ask about instead of the dataset's own.
         between : callable, optional
-            Called with the number of rows predicted so far before every call. The rows are then predicted in calls of
-            about half a second, so that a slow model can be cancelled; the answers are read together.
+            Called with the number of rows predicted so far before every call, which lasts at most about half a second:
+            a slow model can be cancelled there.
 
         Raises
         ------
@@ -211,11 +211,7 @@ class Model:
         """
         question = self._question_of(data)
         table = data_table(data) if frame is None else self._as_table(frame)
-        if between is None:
-            answer = self._ask(table, data, decide=question.threshold is None)
-        else:
-            parts = self._portions(table, data, question.threshold is None, between)
-            answer = joined(list(parts), self.make)
+        answer = joined(list(self._portions(table, data, question.threshold is None, between)), self.make)
         surface = read_answer(answer, replace(question, n=len(table)))
         return surface if surface.probability is None else replace(surface, calibrated=is_calibrated(self.estimator))
 
@@ -259,18 +255,15 @@ class Model:
         return answer
 
     def _portions(
-        self, table: nw.DataFrame[Any], data: Dataset, decide: bool, between: Between
+        self, table: nw.DataFrame[Any], data: Dataset, decide: bool, between: Between | None
     ) -> Iterator[tuple[Answer, int]]:
         """Answers about portions of the rows, with the number of rows of each."""
-        start = 0
-        while start < len(table) or not start:
-            between(start)
-            size = min(self._pace.rows, len(table) - start)
-            part = table if size == len(table) else nw.maybe_reset_index(table[start : start + size])
-            began = time.perf_counter()
+        for portion in self._pace.portions(len(table)):
+            if between is not None:
+                between(portion.start)
+            size = portion.stop - portion.start
+            part = table if size == len(table) else nw.maybe_reset_index(table[portion])
             yield self._ask(part, data, decide=decide), size
-            self._pace.learn(size, time.perf_counter() - began)
-            start += max(size, 1)
 
     def _select(self, table: nw.DataFrame[Any], data: Dataset | None) -> nw.DataFrame[Any]:
         available = table.columns if data is None else data.features

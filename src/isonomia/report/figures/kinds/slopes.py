@@ -24,12 +24,15 @@ def draw(reading: Reading) -> Figure:
 
     before, after = reading.needed("before"), reading.needed("after")
     panels = reading.series("facet")
-    across = max(1, min(ACROSS, len(panels)))
-    down = max(1, math.ceil(len(panels) / across))
+    down = max(1, math.ceil(len(panels) / ACROSS))
+    across = max(1, math.ceil(len(panels) / down))
     height = 90 + (PANEL + 60) * down
     figure = make_subplots(
         rows=down,
         cols=across,
+        specs=[
+            [{} if row * across + col < max(1, len(panels)) else None for col in range(across)] for row in range(down)
+        ],
         shared_yaxes="all",
         horizontal_spacing=0.08,
         vertical_spacing=min(0.25, 75 / height),
