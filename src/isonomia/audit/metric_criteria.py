@@ -39,10 +39,10 @@ def metric_criteria(
 ) -> dict[str, list[Criterion]]:
     """The criteria of each rule, by its id; `besides` counts further figures that the policy picks a worst of."""
     scaled = [_in_own_unit(rule, subject) for rule in rules]
-    asked = [(rule, question) for rule in scaled for question in _questions(rule, policy, subject)]
-    picked = sum(question.rows if isinstance(question, GroupQuestion) else 1 for _, question in asked) + besides
+    questions = [(rule, question) for rule in scaled for question in _questions(rule, policy, subject)]
+    picked = sum(question.rows if isinstance(question, GroupQuestion) else 1 for _, question in questions) + besides
     found: dict[str, list[Criterion]] = {rule.id: [] for rule in rules}
-    for rule, question in asked:
+    for rule, question in questions:
         found[rule.id].append(_criterion(rule, question, subject, max(picked, 1)))
     return found
 

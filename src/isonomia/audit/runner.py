@@ -199,8 +199,8 @@ def _read_data(given: Spec) -> Dataset:
         for name, value in given.dataset.model_dump(exclude={"path", "catalog"}).items()
         if value not in (None, [], {})
     }
-    place = given.dataset
-    known = place.catalog or place.table or (None if place.query else Path(place.path or "data").name)
+    data_spec = given.dataset
+    known = data_spec.catalog or data_spec.table or (None if data_spec.query else Path(data_spec.path or "data").name)
     options.setdefault("name", given.name or known or "query")
     if given.dataset.path is not None:
         return rooms.read(given.dataset.path, **options)

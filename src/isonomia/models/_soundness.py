@@ -119,7 +119,9 @@ def _check_gradient_boosting(part: Any, *, name: str) -> None:
     try:
         first = part._raw_predict_init(np.zeros((1, part.n_features_in_), dtype=np.float32))
     except Exception as error:
-        raise ModelError(f"'{name}' is damaged: its first guess fails with {type(error).__name__}: {error}") from error
+        raise ModelError(
+            f"'{name}' is damaged: a test prediction failed with {type(error).__name__}: {error}"
+        ) from error
     _require(np.shape(first) == (1, width), name, "its first guess has another shape than its trees")
 
 

@@ -1,5 +1,6 @@
 """What did we find before: runs, their figures and benchmark cells in SQLite or PostgreSQL."""
 
+from isonomia.store import _extra  # noqa: F401  before the modules that import these packages
 from isonomia.store.analyses import Analysis
 from isonomia.store.benchmark_cells import COSTS, FACTORS, SCORES, BenchmarkCell, BenchmarkCells, cell_key
 from isonomia.store.charts import Chart, chart_of

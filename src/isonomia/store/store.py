@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
+
+from sqlalchemy import Connection
 
 from isonomia.audit import Comparison, Measure, Report, compare
 from isonomia.counting import Cells
@@ -41,9 +43,6 @@ from isonomia.store.watches import (
     list_alerts,
     list_watches,
 )
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 T = TypeVar("T")
 

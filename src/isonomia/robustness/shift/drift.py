@@ -289,7 +289,7 @@ def _of_numbers(name: str, role: Role, a: Floats, b: Floats, how: _How) -> Shift
     sides = list(zip((a, b), (how.one, how.two), known, strict=True))
     if not (known[0].any() and known[1].any()):
         where = "reference" if not known[0].any() else "current"
-        raise DataError(f"The column '{name}' holds no number at all in `{where}`; leave it out.")
+        raise DataError(f"The column '{name}' has no number in `{where}`; leave it out.")
     weights = [None if side.weights is None else side.weights[k] for _, side, k in sides]
     counts = [None if side.counts is None else side.counts[k] for _, side, k in sides]
     found = numeric_distances(
