@@ -120,7 +120,7 @@ def test_what_catboost_cannot_answer(people):
         Model.of(original).surface(Dataset(holes, target="loan", positive="granted"))
     with pytest.raises(ModelError, match="'job' as a category, but it contains numbers with decimals"):
         Model.of(original).surface(Dataset(people.assign(job=0.5), target="loan", positive="granted"))
-    with pytest.raises(ModelError, match="takes numbers, but 'age' holds texts"):
+    with pytest.raises(ModelError, match="takes numbers, but 'age' contains texts"):
         Model.of(original).surface(Dataset(people.assign(age="old"), target="loan", positive="granted"))
     with pytest.raises(ModelError, match="not fitted"):
         Model.of(catboost.CatBoostClassifier())

@@ -301,7 +301,7 @@ def test_an_answer_that_breaks_off(people, server):
 def test_a_packed_answer(people, server):
     server.headers = {"Content-Encoding": "gzip"}
     server.answer = lambda method, path, content: b"\x1f\x8b"
-    with pytest.raises(ModelError, match="packed its answer"):
+    with pytest.raises(ModelError, match="compressed its answer"):
         load_model(f"{server.address}/p").surface(loans(people))
 
 
@@ -440,7 +440,7 @@ def test_v2_what_cannot_be_sent(people, server):
     with pytest.raises(ModelError, match="takes numbers; some are missing"):
         model.surface(Dataset(holes, target="limit"))
     texts = endpoint(f"{server.address}/v2/models/loans", features=["age", "job"])
-    with pytest.raises(ModelError, match="takes numbers, but 'job' holds texts"):
+    with pytest.raises(ModelError, match="takes numbers, but 'job' contains texts"):
         texts.surface(Dataset(people, target="limit"))
     server.answer = lambda method, path, content: {"inputs": [{"name": "i", "datatype": "FP32", "shape": [-1, 3, 9]}]}
     with pytest.raises(ModelError, match="takes an input that rows of a table are not"):

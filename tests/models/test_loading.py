@@ -235,7 +235,7 @@ def test_texts_for_a_booster(people, tmp_path):
     codes = (people["loan"] == "granted").astype(int)
     original = xgb.XGBClassifier(n_jobs=1, n_estimators=2).fit(people[NUMBERS], codes)
     original.save_model(tmp_path / "model.ubj")
-    with pytest.raises(ModelError, match="takes numbers, but 'income' holds texts"):
+    with pytest.raises(ModelError, match="takes numbers, but 'income' contains texts"):
         load_model(tmp_path / "model.ubj").predict_frame(people.assign(income="much"))
 
 

@@ -15,7 +15,7 @@ import isonomia as iso
 from isonomia import Report
 from isonomia.errors import SpecError, StoreError
 from isonomia.store import Store, chart_of
-from isonomia.store.charts import ALTOGETHER, EWMA_LIMIT, LAMBDA, PER_LOOK, POINT_LIMIT, alpha_of
+from isonomia.store.over_time.charts import ALTOGETHER, EWMA_LIMIT, LAMBDA, PER_LOOK, POINT_LIMIT, alpha_of
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -15,17 +15,17 @@ from typing import Any, Unpack
 
 from isonomia._version import __version__
 from isonomia.audit.balance import balance_sheet
-from isonomia.audit.broken_rules import with_broken_rules
 from isonomia.audit.check_registry import Check, Options, choose_checks, read_check_options
 from isonomia.audit.grading import grade
 from isonomia.audit.multiplicity import Families, adjust_families
 from isonomia.audit.naming import in_words
-from isonomia.audit.one_rule import with_one_rule
 from isonomia.audit.report import Report
 from isonomia.audit.spec import ModelSpec, Spec, read_spec
 from isonomia.audit.spec_options import wired
 from isonomia.audit.tried import with_tried
-from isonomia.audit.verdict import conclude, decide_figures
+from isonomia.audit.verdicts.broken_rules import with_broken_rules
+from isonomia.audit.verdicts.one_rule import with_one_rule
+from isonomia.audit.verdicts.verdict import conclude, decide_figures
 from isonomia.data import Dataset
 from isonomia.errors import (
     BudgetError,

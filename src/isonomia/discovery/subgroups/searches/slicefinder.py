@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Lattice, Level
 from isonomia.discovery.method import METHODS, Method
-from isonomia.discovery.subgroups._slicetree import tree_levels
 from isonomia.discovery.subgroups._testing import average, welch_upper
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
+from isonomia.discovery.subgroups.searches._slicetree import tree_levels
 from isonomia.errors import SpecError
 from isonomia.evidence import AlphaInvesting, Column, benjamini_hochberg_among
 from isonomia.languages import msg

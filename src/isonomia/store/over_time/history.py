@@ -13,7 +13,7 @@ from isonomia.evidence import Column, Picture, Result, Table
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
 from isonomia.store import tables
-from isonomia.store.charts import chart_of
+from isonomia.store.over_time.charts import chart_of
 
 #: The newest runs that a history shows where nothing else is asked for.
 LIMIT = 500

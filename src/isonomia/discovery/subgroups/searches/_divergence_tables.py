@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isonomia.discovery.subgroups.conditions import condition_text, slice_text
-from isonomia.discovery.subgroups.divergence import Divergence, Patterns
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.searches.divergence import Divergence, Patterns
 from isonomia.evidence import Column, Picture, Table
 from isonomia.languages import msg
 from isonomia.languages.naming import together

@@ -14,10 +14,10 @@ from sqlalchemy import Connection, func, select
 from isonomia.evidence import holm, normal_p, normal_quantile
 from isonomia.languages import Message, encode, msg
 from isonomia.store import tables
-from isonomia.store.charts import POINT_LIMIT, alpha_of, chart_of
-from isonomia.store.history import metric_title
 from isonomia.store.keys import people_of
-from isonomia.store.watches import Watch, insert_alert, list_watches
+from isonomia.store.over_time.charts import POINT_LIMIT, alpha_of, chart_of
+from isonomia.store.over_time.history import metric_title
+from isonomia.store.over_time.watches import Watch, insert_alert, list_watches
 
 #: Runs of a figure's history that a chart looks at, the newest ones.
 HISTORY = 1000

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.audit.metric_criteria import decide, unsure
-from isonomia.audit.policy_texts import policy_text
-from isonomia.audit.rule_evidence import Evidence
-from isonomia.audit.verdict_sentences import documented, explained, overall_sentence, without_figure
+from isonomia.audit.verdicts.metric_criteria import decide, unsure
+from isonomia.audit.verdicts.policy_texts import policy_text
+from isonomia.audit.verdicts.rule_evidence import Evidence
+from isonomia.audit.verdicts.verdict_sentences import documented, explained, overall_sentence, without_figure
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import SEVERITIES, Estimate, Result, Severity
 from isonomia.evidence.intervals import normal_quantile

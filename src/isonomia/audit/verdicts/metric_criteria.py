@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.naming import metric_title
-from isonomia.audit.policy_texts import policy_text
-from isonomia.audit.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
-from isonomia.audit.verdict_sentences import (
+from isonomia.audit.verdicts.policy_texts import policy_text
+from isonomia.audit.verdicts.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
+from isonomia.audit.verdicts.verdict_sentences import (
     Compared,
     amount,
     compared_sentence,

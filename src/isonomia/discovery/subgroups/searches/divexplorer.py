@@ -8,12 +8,12 @@ import numpy as np
 
 from isonomia.counting import Lattice
 from isonomia.discovery.method import METHODS, Method
-from isonomia.discovery.subgroups._divergence_tables import Found, divergence_pictures, divergence_tables
 from isonomia.discovery.subgroups._testing import average, best_indices, compared_with
-from isonomia.discovery.subgroups.divergence import Divergence, Patterns, divergence_of, lay_out
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import RATES, metrics_of, quantity
+from isonomia.discovery.subgroups.searches._divergence_tables import Found, divergence_pictures, divergence_tables
+from isonomia.discovery.subgroups.searches.divergence import Divergence, Patterns, divergence_of, lay_out
 from isonomia.errors import SpecError
 from isonomia.evidence import Column, benjamini_hochberg_among
 from isonomia.languages import msg
