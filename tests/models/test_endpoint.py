@@ -170,7 +170,7 @@ def test_missing_values_and_dates_are_sent_as_json_has_them(server):
         ([{"a": 0.5}, {"b": 0.5}] * 120, "different classes in different rows"),
         ([10**30] * 240, "too large for a float"),
         (b"[" + b"NaN," * 239 + b"NaN]", "it contains NaN, which is not JSON"),
-        (b"[" + b"1e999," * 239 + b"1]", "infinite numbers"),
+        (b"[" + b"1e999," * 239 + b"1]", "numbers that are infinite"),
         (b"<html>Sign in\x1b[31m</html>", "not JSON.*'<html>Sign in .31m</html>'"),
         (b"", "not JSON"),
         (b"[" * 100_000, "not JSON"),
@@ -399,7 +399,7 @@ def test_v2_one_input_a_column_and_a_named_output(people, server):
     assert server.asked[0][1] == "/v2/models/loans/versions/3"
     assert server.asked[1][1] == "/v2/models/loans/versions/3/infer"
     assert server.asked[1][2]["outputs"] == [{"name": "label"}]
-    with pytest.raises(ModelError, match=r"outputs 'score', 'label'. Say which"):
+    with pytest.raises(ModelError, match=r"outputs 'score', 'label'. Name the one"):
         endpoint(address).surface(loans(people))
 
 

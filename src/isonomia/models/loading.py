@@ -224,7 +224,7 @@ def import_object(source: str) -> Any:
     for part in attribute.split("."):
         if not hasattr(loaded, part):
             public = [name for name in dir(loaded) if not name.startswith("_")]
-            raise ModelError(f"'{source}' does not exist: no '{part}' in it.{close_to(part, public)}")
+            raise ModelError(f"'{source}' cannot be found: no '{part}' in it.{close_to(part, public)}")
         loaded = getattr(loaded, part)
     return loaded
 

@@ -142,9 +142,9 @@ def add_watch(
     return Watch(**row)
 
 
-def list_watches(connection: Connection, analysis: str, *, active: bool = True) -> list[Watch]:
+def list_watches(connection: Connection, analysis: str) -> list[Watch]:
     """The watches of an analysis, the oldest first."""
-    query = select(tables.watch).where(tables.watch.c.analysis == check_slug(analysis), tables.watch.c.active == active)
+    query = select(tables.watch).where(tables.watch.c.analysis == check_slug(analysis), tables.watch.c.active)
     return [
         Watch(**row._mapping) for row in connection.execute(query.order_by(tables.watch.c.created, tables.watch.c.id))
     ]
