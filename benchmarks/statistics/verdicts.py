@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.statistics.setting import Trials, setting
-from isonomia.audit.verdict import judge
+from isonomia.audit.verdicts.verdict import judge
 from isonomia.models import Surface
 from isonomia.policies import load_policy
 from isonomia.subject import Subject

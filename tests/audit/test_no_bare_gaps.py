@@ -11,7 +11,7 @@ import pytest
 
 import isonomia as iso
 from isonomia.audit.check_registry import choose_checks
-from isonomia.evidence import Estimate, Result, Table
+from isonomia.evidence import Column, Estimate, Result, Table
 
 CLASSES = ["low", "mid", "top"]
 #: Told once for the whole table, instead of in every row.
@@ -138,8 +138,10 @@ def test_no_number_is_missing_without_a_reason(task: str, constant: bool) -> Non
 
 
 def test_a_bare_gap_is_seen() -> None:
-    table = Table.of({"group": ["a", "b"], "rate": [0.5, None], "note": [None, None]}, {"rate": "pct"})
+    table = Table.of({"group": ["a", "b"], "rate": [0.5, None], "note": [None, None]}, [Column("rate", format="pct")])
     assert list(bare_cells(table, set())) == [("rate",)]
-    explained = Table.of({"group": ["b"], "rate": [math.nan], "note": ["nobody of b has a label"]}, {"rate": "pct"})
+    explained = Table.of(
+        {"group": ["b"], "rate": [math.nan], "note": ["nobody of b has a label"]}, [Column("rate", format="pct")]
+    )
     assert list(bare_cells(explained, set())) == []
     assert list(bare_values({"auc": math.nan}, "performance")) == [("performance", "auc")]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import isonomia as iso
-from isonomia.audit.verdict import judge
+from isonomia.audit.verdicts.verdict import judge
 from isonomia.policies import load_policy
 from isonomia.report import Criterion
 from isonomia.subject import Subject

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import isonomia as iso
-from isonomia.audit.verdict import judge
+from isonomia.audit.verdicts.verdict import judge
 from isonomia.languages.locales import catalog
 from isonomia.policies import load_policy, shipped_texts
 from isonomia.subject import Subject

@@ -148,7 +148,7 @@ def test_searches_and_fixes_are_kept(store: Path, tmp_path: Path) -> None:
         (["--store", "a.db"], "--analysis NAME"),
         (["--store", "a.db", "--analysis", "No Good"], "`--analysis` must be a name"),
         (["--analysis", "loans"], "No store was named"),
-        (["--store", "mysql://ann:secret@host/db", "--analysis", "loans"], "cannot be in 'mysql'"),
+        (["--store", "mysql://ann:secret@host/db", "--analysis", "loans"], "in 'mysql' is not supported"),
     ],
 )
 def test_a_wrong_store_is_refused_before_the_audit(

@@ -11,7 +11,7 @@ import pytest
 from isonomia.cli.output import progress_bar
 from isonomia.cli.output.progress_bar import ProgressBar
 from isonomia.cli.output.screen import Screen, printable
-from isonomia.evidence import Table
+from isonomia.evidence import Column, Table
 from isonomia.languages import msg
 
 
@@ -29,7 +29,9 @@ def test_control_characters_are_replaced() -> None:
 
 
 def test_tables_take_texts_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    table = Table.of({"[bold]sex[/]": ["[red]F[/red] :smile:", "M\x1b[31m"], "rate": [0.25, None]}, {"rate": "pct"})
+    table = Table.of(
+        {"[bold]sex[/]": ["[red]F[/red] :smile:", "M\x1b[31m"], "rate": [0.25, None]}, [Column("rate", format="pct")]
+    )
     Screen().table(table)
     shown = capsys.readouterr().out
     assert "[bold]sex[/]" in shown
@@ -46,7 +48,7 @@ def test_empty_tables_have_no_head(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_tables_speak_the_language(capsys: pytest.CaptureFixture[str]) -> None:
-    Screen(language="pt-BR").table(Table.of({"rate": [0.25]}, {"rate": "pct"}, {"rate": msg("yes")}))
+    Screen(language="pt-BR").table(Table.of({"rate": [0.25]}, [Column("rate", format="pct", title=msg("yes"))]))
     shown = capsys.readouterr().out
     assert "25,0%" in shown
     assert "sim" in shown

@@ -200,7 +200,7 @@ def test_cells_and_counted_rows_give_what_rows_give(problem: Any, route: Any) ->
 
 def test_cells_bring_their_own_sums() -> None:
     column = Codes.encode([0, 1], name="x")
-    with pytest.raises(DataError, match="their own counts"):
+    with pytest.raises(DataError, match="already have counts"):
         Lattice(Cells.of([column]), {"q": np.ones(2)})
 
 

@@ -11,7 +11,7 @@ import pytest
 import isonomia as iso
 from isonomia.discovery import METHODS, Method, Problem, Search, Subgroup, find_subgroups
 from isonomia.errors import DataError, SpecError
-from isonomia.evidence import Estimate
+from isonomia.evidence import Column, Estimate
 from isonomia.languages import msg
 from isonomia.parameters import Integer, Parameter
 from isonomia.report.figures import draw
@@ -20,7 +20,7 @@ from isonomia.report.figures import draw
 def _look(problem: Problem) -> Search:
     column = problem.features[0]
     found = [_measure(problem, Subgroup({column.name: (code,)})) for code in range(column.size)]
-    return Search(tuple(found), msg("error rate"), tested=column.size, formats={"gap": "num"})
+    return Search(tuple(found), msg("error rate"), tested=column.size, columns=(Column("gap", format="num"),))
 
 
 def _measure(problem: Problem, subgroup: Subgroup) -> Subgroup:

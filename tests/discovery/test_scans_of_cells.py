@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isonomia.counting import Cells, Codes, Lattice
-from isonomia.discovery.subgroups import slicefinder, sliceline
-from isonomia.discovery.subgroups.divergence import Patterns, lay_out
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import quantity
+from isonomia.discovery.subgroups.searches import slicefinder, sliceline
+from isonomia.discovery.subgroups.searches.divergence import Patterns, lay_out
 
 
 def problem(seed: int, weighted: bool) -> Problem:

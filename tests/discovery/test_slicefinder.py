@@ -166,7 +166,7 @@ def test_holdout_false_positives_and_bad_options(rng: np.random.Generator) -> No
         ({"policy": "all"}, "`policy` must be"),
         ({"degree": 0}, "`degree` must be"),
         ({"epsilon": -1}, "`epsilon` must be"),
-        ({"metric": ("error", "log_loss")}, "one loss at a time"),
+        ({"metric": ("error", "log_loss")}, "one metric at a time"),
     ]:
         with pytest.raises(SpecError, match=words):
             find_subgroups(columns, method="slicefinder", errors=errors, **options)

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from isonomia.discovery import SubgroupResult, find_subgroups
-from isonomia.discovery.subgroups import sliceline
+from isonomia.discovery.subgroups.searches import sliceline
 from isonomia.errors import DataError, SpecError
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from isonomia.evidence import (
+    Column,
     Estimate,
     Result,
     Table,
@@ -160,7 +161,10 @@ def test_headline_figures_are_written_as_their_column_and_points_are_named() -> 
     from isonomia.languages import msg
     from isonomia.report.texts import headline
 
-    table = Table.of({"rate": [0.25], "gap": [-0.1]}, {"rate": "pct", "gap": "points"}, {"gap": msg("Gap")})
+    table = Table.of(
+        {"rate": [0.25], "gap": [-0.1]},
+        [Column("rate", format="pct"), Column("gap", format="points", title=msg("Gap"))],
+    )
     result = Result("x", msg("X"), {"t": table}, {"rate": 0.25, "gap": -0.1, "other": 2.0}, formats={"other": "int"})
     assert [result.style(name) for name in ("rate", "gap", "other", "none")] == ["pct", "points", "int", "num"]
     assert table["gap"].heading() == "Gap (points)"
@@ -175,7 +179,9 @@ def test_a_column_brings_its_interval_and_reasons_into_a_flat_frame() -> None:
     from isonomia.languages import msg
 
     rate = Column("rate", [0.5, None], [0.4, None], [0.6, None])
-    table = Table.of({"rate": rate, "gap": [0.1, msg("one group only")], "low": [1.0, 2.0]}, {"gap": "points"})
+    table = Table.of(
+        {"rate": rate, "gap": [0.1, msg("one group only")], "low": [1.0, 2.0]}, [Column("gap", format="points")]
+    )
     assert table.names == ("rate", "gap", "low"), "a column called low is nobody's end"
     assert list(table.flat()) == ["rate", "rate_low", "rate_high", "gap", "low", "note"]
     assert [None if note is None else str(note) for note in table.flat()["note"]] == [None, "one group only"]

@@ -190,7 +190,7 @@ def test_what_has_no_index_says_why() -> None:
         fairness.generalized_entropy(list("abc"), list("bca"))
     with pytest.raises(iso.NotApplicable, match="no true outcomes"):
         fairness.generalized_entropy(None, list("bca"))
-    with pytest.raises(iso.errors.SpecError, match="say how good each class is"):
+    with pytest.raises(iso.errors.SpecError, match="Give the benefit of each class"):
         fairness.generalized_entropy(list("abc"), list("bcc"), benefit="prediction")
     with pytest.raises(iso.NotApplicable, match="negative"):
         fairness.generalized_entropy([1.5, 2.5], [-1.5, 2.5])

@@ -118,9 +118,9 @@ def test_what_catboost_cannot_answer(people):
     holes = people.assign(job=people["job"].where(people.index > 2))
     with pytest.raises(ModelError, match="'job' as a category, but 3 of its values are missing"):
         Model.of(original).surface(Dataset(holes, target="loan", positive="granted"))
-    with pytest.raises(ModelError, match="'job' as a category, but it holds numbers with decimals"):
+    with pytest.raises(ModelError, match="'job' as a category, but it contains numbers with decimals"):
         Model.of(original).surface(Dataset(people.assign(job=0.5), target="loan", positive="granted"))
-    with pytest.raises(ModelError, match="takes numbers, but 'age' holds texts"):
+    with pytest.raises(ModelError, match="takes numbers, but 'age' contains texts"):
         Model.of(original).surface(Dataset(people.assign(age="old"), target="loan", positive="granted"))
     with pytest.raises(ModelError, match="not fitted"):
         Model.of(catboost.CatBoostClassifier())

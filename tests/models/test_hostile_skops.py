@@ -206,7 +206,7 @@ def test_boosting_that_contradicts_itself(people, tmp_path, change, message):
 def test_a_first_guess_of_another_shape(people, tmp_path):
     estimator = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(people[NUMBERS], people["band"])
     estimator.init_.class_prior_ = estimator.init_.class_prior_[:1]
-    refused(tmp_path, skops.io.dumps(estimator), "first guess", ModelError)
+    refused(tmp_path, skops.io.dumps(estimator), "initial prediction", ModelError)
 
 
 def test_categories_that_are_no_codes(people, tmp_path):

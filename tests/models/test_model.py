@@ -164,7 +164,7 @@ def test_an_estimator_fitted_on_a_matrix(people, as_frame):
 def test_codes_behind_class_names(people):
     codes = (people["loan"] == "granted").astype(int)
     estimator = pipeline(LogisticRegression()).fit(people[FEATURES], codes)
-    with pytest.raises(ModelError, match=r"target holds 'granted', 'refused'; the classes .* are 0, 1.*classes="):
+    with pytest.raises(ModelError, match=r"target contains 'granted', 'refused'; the classes .* are 0, 1.*classes="):
         Model.of(estimator).surface(loans(people))
     surface = Model.of(estimator, classes=["refused", "granted"]).surface(loans(people))
     np.testing.assert_array_equal(surface.probability, estimator.predict_proba(people[FEATURES])[:, 1])

@@ -58,7 +58,7 @@ def test_a_new_format_is_one_entry(tmp_path) -> None:
     with pytest.raises(ModelError, match=r"named as XGBoost .*begins like Cut-off \(\.cut\)"):
         load_model(tmp_path / "model.json")
     (tmp_path / "other.cut").write_bytes(pickle.dumps({}))
-    with pytest.raises(UntrustedError, match="begins like a pickle"):
+    with pytest.raises(UntrustedError, match="first bytes are those of a pickle"):
         load_model(tmp_path / "other.cut")
 
 

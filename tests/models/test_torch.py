@@ -158,7 +158,7 @@ def test_answers_that_are_none(people):
         Model.of(Pair()).surface(data)
     with pytest.raises(ModelError, match=r"asked about 240 rows and returned a tensor of shape \(\)"):
         Model.of(Mean()).surface(data)
-    with pytest.raises(ModelError, match="takes numbers, but 'job' holds texts"):
+    with pytest.raises(ModelError, match="takes numbers, but 'job' contains texts"):
         Model.of(network(None, 1), features=["age", "job"]).surface(Dataset(people, target="limit"))
     with pytest.raises(ModelError, match="takes 2 inputs"):
         Model.of(torch.export.export(Two(), (torch.zeros(3, 2), torch.zeros(3, 2))))

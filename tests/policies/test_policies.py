@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import isonomia as iso
-from isonomia.audit.verdict import judge
+from isonomia.audit.verdicts.verdict import judge
 from isonomia.policies import RULE_KINDS, Policy, load_policy, policy_names, policy_schema
 from isonomia.subject import Subject
 

@@ -126,7 +126,7 @@ def test_an_unknown_category_or_column_is_named() -> None:
     domain = Domain({"sex": ["F", "M"]}, backend="polars")
     with pytest.raises(DataError, match="'X' is not a value of 'sex'"):
         domain.encode({"sex": ["F", "X"]})
-    with pytest.raises(DataError, match="lacks the feature"):
+    with pytest.raises(DataError, match="has no column for the feature"):
         domain.encode({"gender": ["F"]})
 
 

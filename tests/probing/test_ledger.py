@@ -65,7 +65,7 @@ def test_another_runs_ledger_is_refused(tmp_path: Path) -> None:
     (tmp_path / "y").write_bytes(b"something else entirely")
     with pytest.raises(DataError, match="is not a ledger of this version"):
         Ledger(path=tmp_path / "y")
-    with pytest.raises(DataError, match="does not exist"):
+    with pytest.raises(DataError, match="There is no folder"):
         Ledger(path=tmp_path / "no" / "z")
 
 

@@ -41,7 +41,7 @@ def build(names: tuple[str, ...], column: str = "sex", other: str = "age") -> Do
     balance = Result(
         "balance_sheet",
         msg("Balance sheet"),
-        {"rows": Table.of({"what": ["used", names[3]], "n": [1000, 12]}, {"n": "int"})},
+        {"rows": Table.of({"what": ["used", names[3]], "n": [1000, 12]}, [Column("n", format="int")])},
         notes=(msg("{x} rows were left out.", x=names[4]),),
     )
     return Document(
@@ -104,9 +104,12 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
                 "tpr": Column("tpr", [0.4, 0.6, 0.5, None], [0.3, 0.5, 0.2, None], [0.5, 0.7, 0.8, None]),
                 "small": [False, False, True, True],
             },
-            {"n": "int", "selection_rate": "pct", "tpr": "pct"},
-            {"selection_rate": msg("Selection rate"), "tpr": msg("True positive rate")},
-            msg("Rates by {x}", x=column),
+            [
+                Column("n", format="int"),
+                Column("selection_rate", format="pct", title=msg("Selection rate")),
+                Column("tpr", format="pct", title=msg("True positive rate")),
+            ],
+            title=msg("Rates by {x}", x=column),
         ),
         "crossed": Table.of(
             {
@@ -116,7 +119,7 @@ def _rates(names: tuple[str, ...], column: str, other: str) -> Section:
                 "n": [10 * place + 3 for place in range(4 * half)],
                 "small": [place == 0 for place in range(4 * half)],
             },
-            {"rate": "pct", "n": "int"},
+            [Column("rate", format="pct"), Column("n", format="int")],
         ),
         "confusion": Table.of(
             {column: groups, "tp": [10, 50, 8, 0], "fp": [5, 9, 1, 0], "fn": [9, 9, 2, 0], "tn": [200, 300, 40, 7]},
@@ -173,7 +176,7 @@ def _calibration(names: tuple[str, ...], column: str) -> Section:
             "observed": [(b * f, b * f - 0.05, min(1, b * f + 0.05)) for f in (0.9, 1.0, 1.1) for b in bins],
             "n": [100, 80, 60, 40, 20] * 3,
         },
-        {"predicted": "pct", "observed": "pct"},
+        [Column("predicted", format="pct"), Column("observed", format="pct")],
     )
     picture = Picture("reliability", "bins", msg("Reliability by {x}", x=column), {"color": column})
     result = Result("calibration", msg("Calibration"), {"bins": table}, pictures=(picture,))
@@ -238,7 +241,7 @@ def build_pairs(names: tuple[str, ...], column: str = "sex") -> Document:
             "outcome": [Change("no", "yes")] * 3 + [Change("yes", "no")] * 2,
             "gap": [0.9, 0.8, 0.5, 0.25, 0.125],
         },
-        {"gap": "num", "case_id": "int"},
+        [Column("gap", format="num"), Column("case_id", format="int")],
         title=msg("Pairs treated most differently (changed cells: before → after)"),
     )
     result = Result("pairs", msg("Pairs of people"), {"witnesses": table})

@@ -278,7 +278,7 @@ def test_no_table_is_wider_than_the_paper(browser: Browser, tmp_path: Path) -> N
     n = 18
     measures = [Column(f"measure {k}", [0.123456] * 4, [0.1] * 4, [0.1] * 4, format="pct") for k in range(n)]
     wide = Table((Column("group", [f"sex=female, ethnicity=group {index}" for index in range(4)]), *measures))
-    narrow = Table.of({"metric": ["Selection rate of everybody"], "value": [0.00001]}, {"value": "p"})
+    narrow = Table.of({"metric": ["Selection rate of everybody"], "value": [0.00001]}, [Column("value", format="p")])
     result = Result("wide", msg("Wide"), {"wide": wide, "narrow": narrow})
     section = Section("wide", msg("Wide"), msg("How wide?"), "passed", result)
     path = save(Document("Audit", {"rows": 4}, (section,)), tmp_path, formats=("html",))["html"]

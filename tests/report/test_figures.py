@@ -28,8 +28,7 @@ RATES = Table.of(
         "n": [10, 90, 3],
         "small": [True, False, True],
     },
-    {"rate": "pct", "error": "num"},
-    {"rate": msg("Value")},
+    [Column("rate", format="pct", title=msg("Value")), Column("error", format="num")],
 )
 
 
@@ -349,7 +348,9 @@ def test_flows_between_several_decisions_name_the_largest_changes() -> None:
 
 def test_a_waterfall_chains_its_steps_and_ends_at_the_sum() -> None:
     steps = [-0.2, 0.05, *([0.01] * 13)]
-    table = Table.of({"column": [f"<c{index}>" for index in range(15)], "adds": steps}, {"adds": "points"})
+    table = Table.of(
+        {"column": [f"<c{index}>" for index in range(15)], "adds": steps}, [Column("adds", format="points")]
+    )
     figure = drawn("waterfall", table, labels="column", value="adds", start=0.6, end_label=msg("mean of women"))
     thick = [trace for trace in figure.data if trace.mode == "lines" and trace.line.width > 5]
     assert len(thick) == 13, "twelve steps, and the rest together"

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from isonomia.errors import SpecError
-from isonomia.evidence import Picture, Table
+from isonomia.evidence import Column, Picture, Table
 from isonomia.languages import msg
 from isonomia.report import Document, draw, draw_svg
 from isonomia.report.figures.svg.drawing import svg
@@ -30,7 +30,7 @@ TABLE = Table.of(
         "right": [1, 3, 4],
         "n": [10, 90, 3],
     },
-    {"rate": "pct"},
+    [Column("rate", format="pct")],
 )
 
 

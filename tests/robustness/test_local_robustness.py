@@ -279,7 +279,7 @@ def test_a_function_of_frames_disturbs_too() -> None:
     result = local_robustness(Dataset(cloud(50)), step, perturbers=flipped)
     assert (result.scores == 0).all()
     assert np.isfinite(result.distance).all()
-    with pytest.raises(SpecError, match="stands alone"):
+    with pytest.raises(SpecError, match="cannot be combined"):
         local_robustness(Dataset(cloud(50)), step, perturbers=[flipped, "raw"])
 
 

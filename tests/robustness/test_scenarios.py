@@ -349,7 +349,7 @@ BAD: list[tuple[Any, str]] = [
     (lambda now, rng, level: now.with_weights(np.ones(3)), r"weights of shape \(3,\)"),
     (lambda now, rng, level: now.with_weights(np.full(len(now), -1.0)), "negative"),
     (lambda now, rng, level: now.with_surface(now.surface.take(np.arange(4))), r"predictions of shape \(4,\)"),
-    (lambda now, rng, level: now.with_rows(np.array([10_000])), "positions from 0"),
+    (lambda now, rng, level: now.with_rows(np.array([10_000])), "indices from 0"),
     (
         lambda now, rng, level: now.with_surface(replace(now.surface, probability=np.full(len(now), np.nan))),
         "missing or infinite",

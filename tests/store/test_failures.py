@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -55,9 +56,9 @@ def file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("mysql://ann:secret@host/db", r"cannot be in 'mysql'"),
-        ("sqlite://", "in memory would be lost"),
-        ("sqlite:///:memory:", "in memory would be lost"),
+        ("mysql://ann:secret@host/db", r"in 'mysql' is not supported"),
+        ("sqlite://", "in memory is lost"),
+        ("sqlite:///:memory:", "in memory is lost"),
         ("postgresql://ann:secret@host:port/db", "is not the address of a store"),
         ("", "No store was named"),
         ("no/such/folder/runs.db", "There is no folder"),
@@ -205,3 +206,10 @@ def test_a_store_shows_where_it_is(file: Path) -> None:
     with iso.store.open(file) as store:
         assert repr(store) == f"Store({file})"
         assert isinstance(store, Store)
+
+
+def test_without_its_packages_the_room_says_how_to_install_them() -> None:
+    code = "import sys; sys.modules['sqlalchemy'] = None; import isonomia as iso; iso.store.open('runs.db')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "pip install 'isonomia[store]'" in done.stderr.splitlines()[-1]

@@ -69,7 +69,7 @@ def test_a_lease_that_ran_out_goes_to_the_next_and_the_first_is_refused(store: S
     assert second is not None
     assert (first.key, first.attempt, second.attempt) == (second.key, 1, 2)
     for late in (lambda: store.cells.renew(first), lambda: store.cells.finish(first, figures={})):
-        with pytest.raises(LeaseLost, match="somebody else"):
+        with pytest.raises(LeaseLost, match="another process"):
             late()
     renewed = store.cells.renew(second, seconds=1000)
     assert renewed.until > datetime.now(UTC) + timedelta(seconds=900)

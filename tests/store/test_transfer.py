@@ -58,6 +58,6 @@ def test_files_that_are_not_runs_are_refused(tmp_path: Path) -> None:
             store.import_(tmp_path / "in", analysis="loans")
         run = {"id": "../../etc", "analysis": "loans", "kind": "audit"}
         (tmp_path / "in" / "store.json").write_text(json.dumps({"isonomia_store": 1, "analyses": [], "runs": [run]}))
-        with pytest.raises(StoreError, match="strange id"):
+        with pytest.raises(StoreError, match="invalid run id"):
             store.import_(tmp_path / "in")
         assert store.runs() == []

@@ -15,7 +15,7 @@ import isonomia as iso
 from isonomia import Report
 from isonomia.errors import SpecError, StoreError
 from isonomia.store import Store, chart_of
-from isonomia.store.charts import ALTOGETHER, EWMA_LIMIT, LAMBDA, PER_LOOK, POINT_LIMIT, alpha_of
+from isonomia.store.over_time.charts import ALTOGETHER, EWMA_LIMIT, LAMBDA, PER_LOOK, POINT_LIMIT, alpha_of
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -169,7 +169,7 @@ def test_a_history_names_what_there_is(store: Store) -> None:
         store.history("selecton_rate", analysis="loans")
     with pytest.raises(StoreError, match="value of sex=F"):
         store.history("tpr", analysis="loans", who={"sex": "X"})
-    with pytest.raises(StoreError, match="Several figures fit"):
+    with pytest.raises(StoreError, match="Several figures match"):
         store.history("selection_rate", analysis="loans", measure="difference")
     gap = store.history("selection_rate", analysis="loans", measure="difference", attributes=["sex"])
     disparities = audited()["group_fairness"].tables["disparities"]

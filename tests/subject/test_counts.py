@@ -218,5 +218,5 @@ def test_counts_are_checked(counts: Any, message: str) -> None:
 def test_names_are_checked() -> None:
     with pytest.raises(iso.DataError, match="no column 'hird'"):
         Subject.from_counts({"hired": [0, 1], "n": [3, 4]}, prediction="hird")
-    with pytest.raises(iso.SpecError, match="does not go with counts"):
+    with pytest.raises(iso.SpecError, match="cannot be used with counts"):
         Subject.from_counts({"p": [0, 1], "n": [3, 4]}, prediction="p", y_true=[0, 1])  # type: ignore[call-arg]

@@ -60,7 +60,7 @@ def test_a_subject_is_asked_once_about_its_own_rows() -> None:
 
 def test_a_subject_has_its_model() -> None:
     data = Dataset(FRAME, **ROLES)
-    with pytest.raises(SpecError, match=r"A Subject has its data and model already; leave out model, target\."):
+    with pytest.raises(SpecError, match=r"A Subject already has its data and model; leave out model, target\."):
         find_pairs(Subject.of(data, hire), hire, target="y")
     for ask in (find_pairs, counterfactual):
         with pytest.raises(NotApplicable, match="only its predictions"):

@@ -191,7 +191,7 @@ def test_what_is_missing_is_named() -> None:
         Subject.of([0, 1], lambda frame: frame)
     with pytest.raises(SpecError, match="Did you mean 'target'"):
         weak_spots(people(0, 50), Counting(), targt="y")
-    with pytest.raises(SpecError, match="A Subject has its data and model already; leave out y_true"):
+    with pytest.raises(SpecError, match="A Subject already has its data and model; leave out y_true"):
         Subject.of(Subject.of([0, 1], [0, 1]), y_true=[0, 1])
     with pytest.raises(iso.DataError, match="not both"):
         Subject.of(people(0, 50), Counting(), y_pred=[0] * 50)

@@ -20,7 +20,7 @@ from isonomia.audit.runner import audit, run
 from isonomia.audit.spec import DataSpec, EndpointSpec, ModelSpec, Spec, read_spec
 from isonomia.audit.spec_changes import read_changes
 from isonomia.audit.spec_schema import spec_schema
-from isonomia.audit.verdict import judge
+from isonomia.audit.verdicts.verdict import judge
 
 __all__ = [
     "CHECKS",

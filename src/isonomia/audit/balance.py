@@ -44,41 +44,52 @@ def balance_sheet(subject: Subject, families: Families) -> Result:
 
 
 def _attributes(subject: Subject) -> Table:
-    columns: dict[str, list[object]] = {"attribute": [], "groups": [], "missing": [], "smallest": [], "small": []}
+    rows = []
     for column in subject.attributes:
         counts = tally([column], counts=subject.counts).n
-        columns["attribute"].append(column.name)
-        columns["groups"].append(column.size)
-        columns["missing"].append(int(counts[column.missing]) if column.missing is not None else 0)
-        columns["smallest"].append(int(counts.min()))
-        columns["small"].append(int((counts < subject.settings.min_per_group).sum()))
-    titles = {
-        "attribute": msg("protected attribute"),
-        "groups": msg("groups"),
-        "missing": msg("rows with a missing value"),
-        "smallest": msg("rows of the smallest group"),
-        "small": msg("groups with fewer than {least:int} rows", least=subject.settings.min_per_group),
-    }
-    formats = dict.fromkeys(("groups", "missing", "smallest", "small"), "int")
-    return Table.of(columns, formats, titles, msg("Protected attributes"), subject.backend)  # type: ignore[arg-type]
+        rows.append(
+            {
+                "attribute": column.name,
+                "groups": column.size,
+                "missing": int(counts[column.missing]) if column.missing is not None else 0,
+                "smallest": int(counts.min()),
+                "small": int((counts < subject.settings.min_per_group).sum()),
+            }
+        )
+    columns = (
+        Column("attribute", title=msg("protected attribute")),
+        Column("groups", format="int", title=msg("groups")),
+        Column("missing", format="int", title=msg("rows with a missing value")),
+        Column("smallest", format="int", title=msg("rows of the smallest group")),
+        _small(subject),
+    )
+    return Table.from_rows(rows, columns, title=msg("Protected attributes"), backend=subject.backend)
 
 
 def _cells(subject: Subject) -> Table:
-    columns: dict[str, list[object]] = {"cells": [], "possible": [], "empty": [], "small": []}
+    rows = []
     for pair in combinations(subject.attributes, 2):
         counts = tally(pair, counts=subject.counts).n
-        columns["cells"].append(" x ".join(column.name for column in pair))
-        columns["possible"].append(counts.size)
-        columns["empty"].append(int((counts == 0).sum()))
-        columns["small"].append(int(((counts > 0) & (counts < subject.settings.min_per_group)).sum()))
-    titles = {
-        "cells": msg("intersection"),
-        "possible": msg("possible groups"),
-        "empty": msg("without rows"),
-        "small": msg("groups with fewer than {least:int} rows", least=subject.settings.min_per_group),
-    }
-    formats = dict.fromkeys(("possible", "empty", "small"), "int")
-    return Table.of(columns, formats, titles, msg("Intersections"), subject.backend)  # type: ignore[arg-type]
+        rows.append(
+            {
+                "cells": " x ".join(column.name for column in pair),
+                "possible": counts.size,
+                "empty": int((counts == 0).sum()),
+                "small": int(((counts > 0) & (counts < subject.settings.min_per_group)).sum()),
+            }
+        )
+    columns = (
+        Column("cells", title=msg("intersection")),
+        Column("possible", format="int", title=msg("possible groups")),
+        Column("empty", format="int", title=msg("without rows")),
+        _small(subject),
+    )
+    return Table.from_rows(rows, columns, title=msg("Intersections"), backend=subject.backend)
+
+
+def _small(subject: Subject) -> Column:
+    title = msg("groups with fewer than {least:int} rows", least=subject.settings.min_per_group)
+    return Column("small", format="int", title=title)
 
 
 def _effective(subject: Subject) -> float:

@@ -11,7 +11,7 @@ from isonomia.report.markdown import escape, table_text
 from isonomia.report.texts import sentence
 
 #: Sentences about what got worse are written up to this many; the tables have the rest.
-SAID = 10
+MAX_SENTENCES = 10
 
 
 def headline(comparison: Comparison) -> Message:
@@ -48,10 +48,10 @@ def comparison_markdown(comparison: Comparison, language: str = "en") -> str:
 def _parts(comparison: Comparison, language: str) -> Iterator[str]:
     yield f"## {sentence(comparison.title, language, escape)}"
     yield f"**{headline(comparison).text(language)}**"
-    said = comparison.sentences[:SAID]
-    yield "\n".join(f"- {sentence(one, language, escape)}" for one in said)
-    if len(comparison.sentences) > SAID:
-        yield msg("... and {n:int} more.", n=len(comparison.sentences) - SAID).text(language)
+    sentences_shown = comparison.sentences[:MAX_SENTENCES]
+    yield "\n".join(f"- {sentence(one, language, escape)}" for one in sentences_shown)
+    if len(comparison.sentences) > MAX_SENTENCES:
+        yield msg("... and {n:int} more.", n=len(comparison.sentences) - MAX_SENTENCES).text(language)
     if len(criteria := comparison.tables["criteria"]):
         yield f"### {sentence(criteria.title, language, escape)}"
         yield table_text(criteria, language)

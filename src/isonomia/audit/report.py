@@ -64,7 +64,7 @@ class Report:
         if not file.is_file():
             raise DataError(f"There is no report at {str(path)!r}; give a report.json, or the folder it is in.")
         if file.stat().st_size > MAX_BYTES:
-            raise DataError(f"{str(file)!r} is larger than {MAX_BYTES:,} bytes; that is not a report of Isonomia.")
+            raise DataError(f"{str(file)!r} is larger than {MAX_BYTES:,} bytes; it is not a report of Isonomia.")
         try:
             record = json.loads(file.read_text(encoding="utf-8"))
         except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
@@ -124,7 +124,7 @@ class Report:
         """
         if self.verdict is None and fail_on == "verdict":
             raise SpecError(
-                "There is nothing to check against: audit with a policy, as in audit(data, policy='eeoc'), or pass "
+                "The report has no verdict to check: audit with a policy, as in audit(data, policy='eeoc'), or pass "
                 "fail_on='critical'."
             )
         code = exit_code(self.document, self.policy, fail_on)

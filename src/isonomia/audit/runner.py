@@ -15,17 +15,17 @@ from typing import Any, Unpack
 
 from isonomia._version import __version__
 from isonomia.audit.balance import balance_sheet
-from isonomia.audit.broken_rules import with_broken_rules
 from isonomia.audit.check_registry import Check, Options, choose_checks, read_check_options
 from isonomia.audit.grading import grade
 from isonomia.audit.multiplicity import Families, adjust_families
 from isonomia.audit.naming import in_words
-from isonomia.audit.one_rule import with_one_rule
 from isonomia.audit.report import Report
 from isonomia.audit.spec import ModelSpec, Spec, read_spec
 from isonomia.audit.spec_options import wired
 from isonomia.audit.tried import with_tried
-from isonomia.audit.verdict import conclude, decide_figures
+from isonomia.audit.verdicts.broken_rules import with_broken_rules
+from isonomia.audit.verdicts.one_rule import with_one_rule
+from isonomia.audit.verdicts.verdict import conclude, decide_figures
 from isonomia.data import Dataset
 from isonomia.errors import (
     BudgetError,
@@ -199,8 +199,8 @@ def _read_data(given: Spec) -> Dataset:
         for name, value in given.dataset.model_dump(exclude={"path", "catalog"}).items()
         if value not in (None, [], {})
     }
-    place = given.dataset
-    known = place.catalog or place.table or (None if place.query else Path(place.path or "data").name)
+    data_spec = given.dataset
+    known = data_spec.catalog or data_spec.table or (None if data_spec.query else Path(data_spec.path or "data").name)
     options.setdefault("name", given.name or known or "query")
     if given.dataset.path is not None:
         return rooms.read(given.dataset.path, **options)

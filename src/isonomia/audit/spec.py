@@ -91,7 +91,7 @@ class DataSpec(BaseModel):
     """Database: seconds that one statement may take."""
 
     @model_validator(mode="after")
-    def _one_place(self) -> DataSpec:
+    def _one_source(self) -> DataSpec:
         if (self.path is None) == (self.catalog is None):
             raise ValueError("the dataset needs either a `path` or a name of the `catalog`.")
         return self

@@ -28,17 +28,17 @@ def changed(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
     out = dict(content)
     for dotted, value in changes.items():
         *way, last = dotted.split(".")
-        place = out
+        branch = out
         for depth, key in enumerate(way):
-            inner = place.get(key)
+            inner = branch.get(key)
             if depth == 0 and key in _PATHS and isinstance(inner, str):
                 inner = {"path": inner}
             if not isinstance(inner, Mapping | None):
                 raise SpecError(f"`{dotted}` cannot be set: `{'.'.join(way[: depth + 1])}` is not a mapping.")
-            place[key] = place = dict(inner or {})
+            branch[key] = branch = dict(inner or {})
         if dotted == "dataset.path":
-            place.pop("catalog", None)
-        place[last] = value
+            branch.pop("catalog", None)
+        branch[last] = value
     return out
 
 

@@ -28,23 +28,23 @@ def varied_together(cells: Cells) -> list[Setting]:
     ]
 
 
-def main_effects(places: Floats, scores: Floats) -> tuple[Floats, Floats]:
+def main_effects(scaled: Floats, scores: Floats) -> tuple[Floats, Floats]:
     """Least-squares effects of factors on a score, and their standard errors.
 
     Parameters
     ----------
-    places : array (settings, factors)
+    scaled : array (settings, factors)
         Where a setting is in the range of each factor: 0 at the low end, 1 at the high end.
     scores : array (settings,)
 
     Examples
     --------
-    >>> places = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0.5, 0.5]])
-    >>> effects, errors = main_effects(places, 0.3 + 0.4 * places[:, 0] - 0.1 * places[:, 1])
+    >>> scaled = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0.5, 0.5]])
+    >>> effects, errors = main_effects(scaled, 0.3 + 0.4 * scaled[:, 0] - 0.1 * scaled[:, 1])
     >>> effects.round(6).tolist()
     [0.4, -0.1]
     """
-    design = np.column_stack([np.ones(len(places)), places])
+    design = np.column_stack([np.ones(len(scaled)), scaled])
     inverse = np.linalg.inv(design.T @ design)
     found = inverse @ design.T @ scores
     residual = scores - design @ found
@@ -58,15 +58,15 @@ def main_effects_table(cells: Cells, finds: Finds) -> Table | None:
     scores = cells.scores(finds, PRIMARY[finds], settings)
     low, high = np.array(list(RANGES.values())).T
     points = np.array([[getattr(one, name) for name in RANGES] for one in settings], dtype=float)
-    places = (points.reshape(-1, len(RANGES)) - low) / (high - low)
+    scaled = (points.reshape(-1, len(RANGES)) - low) / (high - low)
     coefficients = len(RANGES) + 1
     rows = []
     for method, values in zip(scores.methods, scores.by_setting.T, strict=True):
         known = ~np.isnan(values)
         n = int(known.sum())
-        if n < _ENOUGH * coefficients or np.linalg.matrix_rank(places[known] - places[known].mean(0)) < len(RANGES):
+        if n < _ENOUGH * coefficients or np.linalg.matrix_rank(scaled[known] - scaled[known].mean(0)) < len(RANGES):
             continue
-        effects, errors = main_effects(places[known], values[known])
+        effects, errors = main_effects(scaled[known], values[known])
         lows, highs = student_interval(effects, errors, n - coefficients + 1)
         for name, effect, down, up in zip(RANGES, effects.tolist(), lows.tolist(), highs.tolist(), strict=True):
             rows.append({"factor": FACTORS[name], "method": method, "effect": Estimate(effect, down, up, n, "student")})

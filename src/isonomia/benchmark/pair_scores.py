@@ -34,7 +34,7 @@ def score_pairs(scene: Scene, answer: Answer, budget: Budget) -> dict[str, Any]:
     result = answer.pairs
     assert result is not None  # the contestant finds pairs
     first, second = (_frame(result, rows) for rows in (result.pairs.first, result.pairs.second))
-    gap = _gaps(scene, first, second, result)
+    gap = _gaps(scene, first, second)
     valid = _differ_fairly(scene, first, second) & (gap != 0)
     tested, asked = int(answer.metrics["TSN"]), int(answer.metrics["n_model_rows"])
     n, kept = len(valid), int(valid.sum())
@@ -78,7 +78,7 @@ def _frame(result: PairResult, rows: Floats) -> nw.DataFrame[Any]:
     return wrap(result.domain.decode(rows))
 
 
-def _gaps(scene: Scene, first: nw.DataFrame[Any], second: nw.DataFrame[Any], result: PairResult) -> Floats:
+def _gaps(scene: Scene, first: nw.DataFrame[Any], second: nw.DataFrame[Any]) -> Floats:
     """How the model treats the first of each pair compared with the second: their difference where decisions differ."""
     if not len(first):
         return np.zeros(0)

@@ -59,5 +59,5 @@ def cpu_seconds(pid: int) -> float:
 
 
 def _shown(field: str, pid: int) -> str:
-    asked = subprocess.run(["ps", "-o", f"{field}=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return asked.stdout.strip()
+    done = subprocess.run(["ps", "-o", f"{field}=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return done.stdout.strip()

@@ -25,7 +25,7 @@ def save_benchmark(
 ) -> dict[str, Path]:
     """Writes everything that the cells allow into a folder; see `Benchmark.save`."""
     if folder.exists() and not folder.is_dir():
-        raise SpecError(f"A benchmark goes into a folder; {str(folder)!r} is a file. Name a folder, or move the file.")
+        raise SpecError(f"A benchmark is written to a folder, but {str(folder)!r} is a file. Name a folder.")
     cells = benchmark.cells
     rows = csv_rows(cells)
     written = {"cells.csv": write_whole(folder / "cells.csv", csv_of(rows, list(rows[0])))}

@@ -69,9 +69,8 @@ def rank_table(cells: Cells, finds: Finds) -> Table:
     order = np.argsort(ranks, kind="stable")
     return Table.of(
         {"method": [scores.methods[index] for index in order], "rank": ranks[order]},
-        {"rank": "num"},
-        {"method": msg("Method"), "rank": msg("Mean rank")},
-        msg("Mean ranks over {n:# setting|# settings}", n=len(scores.blocks)),
+        (METHOD, Column("rank", format="num", title=msg("Mean rank"))),
+        title=msg("Mean ranks over {n:# setting|# settings}", n=len(scores.blocks)),
     )
 
 

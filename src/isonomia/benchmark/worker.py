@@ -9,7 +9,7 @@ import time
 from typing import IO, Any
 
 
-def serve(asked: IO[str], answers: IO[str]) -> None:
+def serve(requests: IO[str], answers: IO[str]) -> None:
     """Answer cells until the input ends."""
     from isonomia.benchmark.cells import run_cell
 
@@ -18,7 +18,7 @@ def serve(asked: IO[str], answers: IO[str]) -> None:
         answers.flush()
 
     send({"phase": "ready"})
-    for line in asked:
+    for line in requests:
         row = run_cell(json.loads(line), lambda phase: send({"phase": phase}))
         send({"row": row})
 

@@ -54,7 +54,7 @@ def bin_edges(
     known = np.isfinite(numbers)
     finite = numbers[known]
     if not finite.size:
-        raise DataError("A column without a single finite number cannot be binned; leave it out.")
+        raise DataError("A column without finite numbers cannot be binned; leave it out.")
     low, high = float(finite.min()), float(finite.max())
     if low == high:
         return (low, float(np.nextafter(high, np.inf)))

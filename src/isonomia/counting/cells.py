@@ -228,5 +228,7 @@ class Cells:
             return self.w2
         found = self.products.get(key, self.products.get(key[::-1]))
         if found is None:
-            raise DataError(f"These cells have no sums of products of {' and '.join(key)}; ask for `products=True`.")
+            raise DataError(
+                f"These cells have no sums of products of {' and '.join(key)}; make them with products=True."
+            )
         return found

@@ -106,7 +106,7 @@ class Lattice:
         Choice(("auto", "bits", "cells")).check("route", route)
         if isinstance(columns, Cells):
             if quantities or weights is not None or counts is not None:
-                raise DataError("Cells bring their own counts, weights and sums; give them where the cells are made.")
+                raise DataError("Cells already have counts, weights and sums; pass those when the cells are made.")
             self.columns, rows, terms = columns.columns, len(columns), columns.terms
         else:
             self.columns = tuple(columns)

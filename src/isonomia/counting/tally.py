@@ -110,8 +110,8 @@ def tally(
     if isinstance(columns, Cells):
         if weights is not None or values is not None or counts is not None:
             raise DataError(
-                "Cells bring their own counts, weights and sums; give `weights`, `values` and `counts` "
-                "where the cells are made."
+                "Cells already have counts, weights and sums; pass `weights`, `values` and `counts` when the cells "
+                "are made."
             )
         axes, rows, terms = columns.columns, len(columns), columns.terms
     else:

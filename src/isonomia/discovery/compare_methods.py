@@ -12,7 +12,7 @@ from isonomia.discovery.result import SearchResult
 from isonomia.discovery.subgroups import find_subgroups
 from isonomia.errors import Cancelled, IsonomiaError, NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Column, Format, Result, Table
+from isonomia.evidence import Column, Result, Table
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
 from isonomia.parameters import SEED, Choice, Entry, Number, Several, validated
@@ -108,26 +108,19 @@ def _figures(found: SearchResult) -> dict[str, Any]:
     }
 
 
+_COLUMNS = (
+    Column("method", format="text", title=msg("Method")),
+    Column("found", format="int", title=msg("Found")),
+    Column("tested", format="int", title=msg("Tested")),
+    Column("share_found", format="pct", title=msg("Found of those tested")),
+    Column("model_rows", format="int", title=msg("Rows sent to the model")),
+    Column("seconds", format="num", title=msg("Seconds")),
+    Column("reason", format="text", title=msg("Why it was not run")),
+)
+
+
 def _shown(rows: Sequence[dict[str, Any]], kind: Kind, backend: Any) -> Result:
-    formats: dict[str, Format] = {
-        "found": "int",
-        "tested": "int",
-        "share_found": "pct",
-        "model_rows": "int",
-        "seconds": "num",
-    }
-    titles = {
-        "method": msg("Method"),
-        "found": msg("Found"),
-        "tested": msg("Tested"),
-        "share_found": msg("Found of those tested"),
-        "model_rows": msg("Rows sent to the model"),
-        "seconds": msg("Seconds"),
-        "reason": msg("Why it was not run"),
-    }
-    columns = tuple(
-        Column(name, [row.get(name) for row in rows], format=formats.get(name, "text"), title=title)
-        for name, title in titles.items()
-    )
     title = msg("Methods that find pairs") if kind == "pairs" else msg("Methods that find subgroups")
-    return Result(f"compare_methods.{kind}", title, {"methods": Table(columns, title=title, backend=backend)})
+    rows = [{column.name: row.get(column.name) for column in _COLUMNS} for row in rows]
+    table = Table.from_rows(rows, _COLUMNS, title=title, backend=backend)
+    return Result(f"compare_methods.{kind}", title, {"methods": table})

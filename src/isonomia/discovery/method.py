@@ -82,7 +82,7 @@ class Method:
 #: All methods; another package adds its own through the entry point group ``isonomia.methods``.
 METHODS: Registry[Method] = Registry(
     "method",
-    package=("isonomia.discovery.subgroups", "isonomia.discovery.pairs.searches"),
+    package=("isonomia.discovery.subgroups.searches", "isonomia.discovery.pairs.searches"),
     order=lambda entry: (entry.finds != "subgroups", entry.id),
 )
 SUBGROUP_METHODS, PAIR_METHODS = METHODS.where(finds="subgroups"), METHODS.where(finds="pairs")

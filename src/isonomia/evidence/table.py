@@ -11,7 +11,7 @@ import numpy as np
 from isonomia.data import Backend, default_backend, to_frame
 from isonomia.display import Shown
 from isonomia.errors import SpecError, close_to
-from isonomia.evidence.column import Column, Format, Values, plain
+from isonomia.evidence.column import Column, Values, plain
 from isonomia.languages import Message, Record, msg
 
 
@@ -73,26 +73,30 @@ class Table(Record, Shown, kind="table"):
     def of(
         cls,
         values: Mapping[str, Values | Column],
-        formats: Mapping[str, Format] | None = None,
-        titles: Mapping[str, Message] | None = None,
+        columns: Iterable[Column] = (),
+        *,
         title: Message | None = None,
         backend: Backend | None = None,
     ) -> Table:
         """A table of columns by name; an `Estimate`, or (value, low, high), brings its interval, as a `Column` does.
 
-        >>> Table.of({"rate": Column("rate", [0.5], [0.4], [0.6])}, {"rate": "pct"})["rate"].text(0)
+        `columns` (without values) describe some of them, or columns of other tables too: format, title, names.
+
+        >>> Table.of({"rate": Column("rate", [0.5], [0.4], [0.6])}, [Column("rate", format="pct")])["rate"].text(0)
         '50.0% [40.0%, 60.0%]'
         """
-        columns = []
+        described = {column.name: column for column in columns}
+        filled = []
         for name, given in values.items():
-            column = given if isinstance(given, Column) else Column(name)
-            column = replace(column, format=(formats or {}).get(name), title=(titles or {}).get(name))
-            if isinstance(given, np.ndarray):
+            column = described.get(name, given if isinstance(given, Column) else Column(name))
+            if isinstance(given, Column):
+                column = replace(given, format=column.format, title=column.title)
+            elif isinstance(given, np.ndarray):
                 column = replace(column, values=given)
-            elif not isinstance(given, Column):
+            else:
                 column = column.filled(given)
-            columns.append(column)
-        return cls(tuple(columns), title, backend or default_backend())
+            filled.append(column)
+        return cls(tuple(filled), title, backend or default_backend())
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0

@@ -151,7 +151,7 @@ def _uncoded(levels: list[Any], codes: list[int]) -> list[Any]:
     """The column that its distinct values and their indices stand for."""
     known = [decode(level) for level in levels]
     if codes and not 0 <= min(codes) <= max(codes) < len(known):
-        raise DataError(f"A column has {len(known)} distinct values and an index that is not one of theirs: damaged.")
+        raise DataError(f"The record is damaged: a column of {len(known)} distinct values has an index outside them.")
     return [known[code] for code in codes]
 
 

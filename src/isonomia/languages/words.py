@@ -53,8 +53,8 @@ class Words(Labels, Record, kind="words"):
     Examples
     --------
     >>> words = Words(target="loan_status", favourable="approved", values={"sex": {"F": "ladies"}})
-    >>> said = Message("{who:first} {are} less.", {"who": People.of({"sex": "F"}), "are": ARE_SELECTED})
-    >>> str(said), str(words.spoken(said))
+    >>> wording = Message("{who:first} {are} less.", {"who": People.of({"sex": "F"}), "are": ARE_SELECTED})
+    >>> str(wording), str(words.spoken(wording))
     ('Women are selected less.', 'Ladies are approved less.')
     """
 
@@ -81,25 +81,25 @@ class Words(Labels, Record, kind="words"):
     @cached_property
     def _phrases(self) -> Mapping[str, Message]:
         """What stands for the phrases that speak of the outcome, by their template."""
-        said: dict[str, Message] = {}
+        wording: dict[str, Message] = {}
         if self.target:
-            said[PREDICTION.template] = msg("predicted {target}", target=self.column(self.target))
-            said[OUTCOME.template] = text_of_data(self.column(self.target))
+            wording[PREDICTION.template] = msg("predicted {target}", target=self.column(self.target))
+            wording[OUTCOME.template] = text_of_data(self.column(self.target))
         if not self.favourable:
-            return said
+            return wording
         good, bad = (self.value(self.target, value) for value in (self.favourable, self.unfavourable))
         verb = next((word for word in (good.text(), self._affirmed(good.text())) if _is_participle(word)), None)
         if verb is not None:
-            said[ARE_SELECTED.template] = msg("are {outcome}", outcome=verb.lower())
-            said[BE_SELECTED.template] = msg("be {outcome}", outcome=verb.lower())
+            wording[ARE_SELECTED.template] = msg("are {outcome}", outcome=verb.lower())
+            wording[BE_SELECTED.template] = msg("be {outcome}", outcome=verb.lower())
         elif good.text().lower() not in BARE:
-            said[ARE_SELECTED.template] = msg('get the decision "{outcome}"', outcome=good)
-            said[BE_SELECTED.template] = msg('receive the decision "{outcome}"', outcome=good)
+            wording[ARE_SELECTED.template] = msg('get the decision "{outcome}"', outcome=good)
+            wording[BE_SELECTED.template] = msg('receive the decision "{outcome}"', outcome=good)
         if self.target:
             named = self.column(self.target)
-            said[TRULY_FAVOURABLE.template] = msg('whose {target} is "{value}"', target=named, value=good)
-            said[TRULY_UNFAVOURABLE.template] = msg('whose {target} is "{value}"', target=named, value=bad)
-        return said
+            wording[TRULY_FAVOURABLE.template] = msg('whose {target} is "{value}"', target=named, value=good)
+            wording[TRULY_UNFAVOURABLE.template] = msg('whose {target} is "{value}"', target=named, value=bad)
+        return wording
 
     def _affirmed(self, value: str) -> str:
         """The name of the target where the favourable value only says yes: "hired: yes"."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.data import Task, kind_of_values, to_numpy
-from isonomia.evidence import Estimate, Table
+from isonomia.evidence import Column, Estimate, Table
 from isonomia.languages import msg
 from isonomia.metrics.evaluation import evaluate
 from isonomia.metrics.registry import METRICS, Metric
@@ -83,18 +83,11 @@ def table() -> Table:
     ['higher', 'none', 'lower']
     """
     metrics = list(METRICS)
-    columns = {
-        "id": [metric.id for metric in metrics],
-        "purpose": [metric.purpose for metric in metrics],
-        "tasks": [", ".join(metric.tasks) for metric in metrics],
-        "surface": [" or ".join(metric.surface) for metric in metrics],
-        "direction": [metric.direction for metric in metrics],
-    }
-    titles = {
-        "id": msg("Metric"),
-        "purpose": msg("Meaning"),
-        "tasks": msg("Tasks"),
-        "surface": msg("Input"),
-        "direction": msg("Better"),
-    }
-    return Table.of(columns, dict.fromkeys(columns, "text"), titles, msg("Metrics"))  # type: ignore[arg-type]
+    columns = (
+        Column("id", [metric.id for metric in metrics], format="text", title=msg("Metric")),
+        Column("purpose", [metric.purpose for metric in metrics], format="text", title=msg("Meaning")),
+        Column("tasks", [", ".join(metric.tasks) for metric in metrics], format="text", title=msg("Tasks")),
+        Column("surface", [" or ".join(metric.surface) for metric in metrics], format="text", title=msg("Input")),
+        Column("direction", [metric.direction for metric in metrics], format="text", title=msg("Better")),
+    )
+    return Table(columns, msg("Metrics"))

@@ -143,12 +143,12 @@ def _own_classes(answer: Answer, question: Question, width: int | None) -> tuple
     strange = [label for label in question.seen if index_of(label, own) is None]
     if strange:
         raise ModelError(
-            f"The target holds {', '.join(map(repr, strange[:5]))}; the classes of the model ({question.make}) are "
+            f"The target contains {', '.join(map(repr, strange[:5]))}; the classes of the model ({question.make}) are "
             f"{', '.join(map(repr, own[:8]))}. If the model was trained on codes, name the class behind each: "
             "classes=[...], in this order. If it never saw this class, drop these rows."
         )
     if len(own) < 2:
-        raise ModelError(f"The model ({question.make}) knows only one class, {own[0]!r}; it cannot decide anything.")
+        raise ModelError(f"The model ({question.make}) has only one class, {own[0]!r}, so it cannot decide anything.")
     return tuple(
         question.seen[index] if (index := index_of(label, question.seen)) is not None else label for label in own
     )
@@ -203,7 +203,7 @@ def _probabilities(values: NDArray[Any], answer: Answer, question: Question) -> 
     if (
         surface.task == "binary" and _task(question, own) == "multiclass"
     ):  # a table of two columns that is requested as (n, K)
-        raise ModelError(f"The task is multiclass, but the model ({question.make}) knows only two classes.")
+        raise ModelError(f"The task is multiclass, but the model ({question.make}) has only two classes.")
     if question.threshold is not None and surface.task == "binary":
         return surface
     return surface.with_label(_own_decisions(values, answer, own, order, question))

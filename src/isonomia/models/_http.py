@@ -51,7 +51,9 @@ def read_address(address: str) -> SplitResult:
     if parts.scheme not in ("http", "https") or not host:
         raise SpecError(f"An endpoint's address must begin with http:// or https:// and name a host; got {address!r}.")
     if parts.username is not None or parts.password is not None:
-        raise SpecError("An endpoint's address must not hold a user or password; give headers={'Authorization': ...}.")
+        raise SpecError(
+            "An endpoint's address must not contain a user or password; pass headers={'Authorization': ...}."
+        )
     if parts.fragment:
         raise SpecError(f"An endpoint's address must not have a part after '#'; got {address!r}.")
     return parts
@@ -142,7 +144,10 @@ class Caller:
     def _content(self, response: http.client.HTTPResponse) -> bytes:
         packed = response.headers.get("Content-Encoding", "identity")
         if packed.lower() != "identity":
-            raise ModelError(f"The endpoint {self.shown} packed its answer ({_printable(packed)}), unasked.")
+            raise ModelError(
+                f"The endpoint {self.shown} compressed its answer ({_printable(packed)}), "
+                "although no compression was requested. Turn it off in the server."
+            )
         content = response.read(self.max_bytes + 1)
         if len(content) > self.max_bytes:
             raise ModelError(
@@ -186,7 +191,7 @@ class _Deadline:
 
 
 def _refuse(word: str) -> Any:
-    raise ValueError(f"it holds {word}, which is no JSON")
+    raise ValueError(f"it contains {word}, which is not JSON")
 
 
 def _excerpt(content: bytes) -> str:

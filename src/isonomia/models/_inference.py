@@ -19,7 +19,7 @@ from isonomia.models.columns import number_matrix
 _WHOLE = frozenset(f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
 _FLOATS = frozenset(("FP16", "FP32", "FP64"))
 #: What a server that does not describe its input is sent.
-_UNSAID = {"name": "input-0", "datatype": "FP64", "shape": [-1, -1]}
+_DEFAULT_INPUT = {"name": "input-0", "datatype": "FP64", "shape": [-1, -1]}
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,12 @@ class TensorTalk:
         self._path = caller.address.path.removesuffix("/").removesuffix("/infer")
         metadata = caller.get(self._path)
         if not isinstance(metadata, Mapping) or not isinstance(metadata.get("inputs", []), list):
-            raise ModelError(f"The endpoint {caller.shown} does not describe its inputs as the protocol wants.")
+            raise ModelError(
+                f"The endpoint {caller.shown} describes its inputs in a form that the "
+                "open inference protocol does not have; expected {'inputs': [...]}."
+            )
         self.inputs: list[Mapping[str, Any]] = [
-            _described(item, caller) for item in metadata.get("inputs") or [_UNSAID]
+            _described(item, caller) for item in metadata.get("inputs") or [_DEFAULT_INPUT]
         ]
         self.names: tuple[str, ...] | None = None
         self.n_features: int | None = None
@@ -125,7 +128,7 @@ class TensorTalk:
             return outputs[names.index(str(self.output_name))]
         raise ModelError(
             f"The endpoint {self.caller.shown} answered with the outputs {', '.join(map(repr, names[:8])) or 'none'}. "
-            "Say which one holds the predictions: output_name='...'."
+            "Name the one with the predictions: output_name='...'."
         )
 
 
@@ -159,8 +162,8 @@ def _tensor(item: Mapping[str, Any], table: nw.DataFrame[Any], caller: Caller) -
         matrix = number_matrix(table, make=f"endpoint {caller.shown}")
         if not np.isfinite(matrix).all():
             raise ModelError(
-                f"The input '{name}' of the endpoint {caller.shown} takes numbers; some are missing or infinite, for "
-                "which the protocol has no sign. Fill them as in training."
+                f"The input '{name}' of the endpoint {caller.shown} takes numbers; some are missing or infinite, "
+                "which the protocol cannot represent. Fill them as in training."
             )
         if kind not in _FLOATS and (matrix != np.rint(matrix)).any():
             raise ModelError(f"The input '{name}' of the endpoint {caller.shown} takes whole numbers.")
@@ -207,7 +210,9 @@ def _array(found: list[Any], caller: Caller) -> NDArray[Any]:
             "numbers or probabilities."
         )
     if values.dtype.kind == "O" or (values.dtype.kind == "f" and not np.isfinite(values).all()):
-        raise ModelError(f"The endpoint {caller.shown} answered with infinite numbers, or such that no float holds.")
+        raise ModelError(
+            f"The endpoint {caller.shown} answered with numbers that are infinite or too large for a float."
+        )
     return values
 
 

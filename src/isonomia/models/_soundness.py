@@ -114,13 +114,17 @@ def _check_gradient_boosting(part: Any, *, name: str) -> None:
     _require(width == part.n_trees_per_iteration_, name, "it has another number of trees than it says")
     # each stage adds to an array that the first guess makes: ask for it about one row, and look at its shape
     _require(
-        isinstance(part.init_, str) or "Dummy" in type(part.init_).__name__, name, "its first guess is not a constant"
+        isinstance(part.init_, str) or "Dummy" in type(part.init_).__name__,
+        name,
+        "its initial prediction is not a constant",
     )
     try:
         first = part._raw_predict_init(np.zeros((1, part.n_features_in_), dtype=np.float32))
     except Exception as error:
-        raise ModelError(f"'{name}' is damaged: its first guess fails with {type(error).__name__}: {error}") from error
-    _require(np.shape(first) == (1, width), name, "its first guess has another shape than its trees")
+        raise ModelError(
+            f"'{name}' is damaged: a test prediction failed with {type(error).__name__}: {error}"
+        ) from error
+    _require(np.shape(first) == (1, width), name, "its initial prediction has another shape than its trees")
 
 
 def _n_outputs(part: Any) -> int:

@@ -92,7 +92,8 @@ def number_matrix(table: nw.DataFrame[Any], *, make: str, dtype: Any = np.float6
     texts = [name for name in table.columns if not _is_number(table[name])]
     if texts:
         raise ModelError(
-            f"The model ({make}) takes numbers, but {_listed(texts)} {'holds' if len(texts) == 1 else 'hold'} texts. "
+            f"The model ({make}) takes numbers, but {_listed(texts)} {'contains' if len(texts) == 1 else 'contain'} "
+            "texts. "
             "Encode them as in training, or wrap the model in a function that does: Model.of(function)."
         )
     out = np.empty((len(table), len(table.columns)), dtype=dtype, order="C")

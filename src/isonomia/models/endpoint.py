@@ -140,7 +140,10 @@ class EndpointPredictor:
         for reply in replies[1:]:
             same = reply.values.shape[1:] == first.values.shape[1:] and _family(reply.values) == _family(first.values)
             if not same or reply.classes != first.classes:
-                raise ModelError(f"The endpoint {self.caller.shown} answers different batches in different forms.")
+                raise ModelError(
+                    f"The endpoint {self.caller.shown} returned different kinds of answers for different batches; "
+                    "every batch needs the same kind."
+                )
         values = np.concatenate([reply.values for reply in replies])
         stated: SurfaceKind | None = "probability" if first.classes is not None else kind
         return Answer(values, stated, first.classes, calls=len(replies))
@@ -154,4 +157,4 @@ def _family(values: np.ndarray[Any, Any]) -> str:
 def _check_headers(headers: Mapping[str, str]) -> None:
     for header, content in headers.items():
         if not _TOKEN.fullmatch(str(header)) or not str(content).isprintable() or not str(content).isascii():
-            raise SpecError(f"`headers` must hold plain names and one-line ASCII values; that of {header!r} is not.")
+            raise SpecError(f"`headers` must have plain names and one-line ASCII values; that of {header!r} is not.")

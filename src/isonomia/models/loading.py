@@ -187,7 +187,8 @@ def _check_start(content: bytes, named: ModelFormat, name: str) -> None:
         return
     if found is not None and found.id == "pickle":
         raise UntrustedError(
-            f"'{name}' is named as {named}, but begins like a pickle, which can run any code. It stays closed."
+            f"'{name}' is named as {named}, but its first bytes are those of a pickle, which can run any "
+            "code. Refused to load it."
         )
     what = f"begins like {found}" if found else "does not begin like one"
     raise ModelError(f"'{name}' is named as {named}, but {what}. Correct the suffix, or pass format=...")
@@ -223,7 +224,7 @@ def import_object(source: str) -> Any:
     for part in attribute.split("."):
         if not hasattr(loaded, part):
             public = [name for name in dir(loaded) if not name.startswith("_")]
-            raise ModelError(f"'{source}' names no object: there is no '{part}'.{close_to(part, public)}")
+            raise ModelError(f"'{source}' cannot be found: no '{part}' in it.{close_to(part, public)}")
         loaded = getattr(loaded, part)
     return loaded
 

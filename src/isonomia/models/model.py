@@ -298,7 +298,10 @@ class Model:
         classes = self._options.get("classes")
         positive = self._options.get("positive")
         if data.positive is not None and positive is not None and index_of(positive, (data.positive,)) is None:
-            raise ModelError(f"The model's positive class is {positive!r}, the dataset's {data.positive!r}. Name one.")
+            raise ModelError(
+                f"The model's positive class is {positive!r}, but the dataset's is {data.positive!r}. "
+                "Give both the same."
+            )
         task = self._task_for(data)
         seen = distinct(data.column(data.target)) if data.target is not None and task != "regression" else ()
         question = Question(

@@ -118,7 +118,7 @@ class Surface:
         """
         ranking = self.ranking
         if ranking is None:
-            raise DataError("A threshold needs probabilities or scores of two classes; the predictions hold neither.")
+            raise DataError("A threshold needs probabilities or scores of two classes; the predictions have neither.")
         moved = replace(self, threshold=threshold if isinstance(threshold, GroupThresholds) else float(threshold))
         was, now = ranking >= self.cut, ranking >= moved.cut
         if self.label is None:

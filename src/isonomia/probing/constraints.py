@@ -48,7 +48,7 @@ class Constraint:
     def __init__(self, text: str, *, columns: list[str]) -> None:
         self.text = text
         if len(text) > _MAX_LENGTH:
-            raise SpecError(f"A constraint may have {_MAX_LENGTH} characters; this one has {len(text)}.")
+            raise SpecError(f"A constraint may have at most {_MAX_LENGTH} characters; this one has {len(text)}.")
         self._quoted: dict[str, str] = {}
         try:
             self._tree = ast.parse(re.sub(r"`([^`]+)`", self._quote, text), mode="eval").body

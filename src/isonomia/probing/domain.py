@@ -169,7 +169,9 @@ class Domain:
         columns = table.columns
         for index, feature in enumerate(self.features):
             if feature.name not in columns:
-                raise DataError(f"The frame lacks the feature {feature.name!r}.{close_to(feature.name, columns)}")
+                raise DataError(
+                    f"The frame has no column for the feature {feature.name!r}.{close_to(feature.name, columns)}"
+                )
             column = table.get_column(feature.name)
             rows[:, index] = feature.encode(column)
             if feature.kind == "category" and np.isnan(rows[:, index]).any():
@@ -272,8 +274,8 @@ class Domain:
             count, drawn = count + len(good), drawn + len(batch)
             if count == 0 and drawn >= MAX_DRAWS:
                 raise DataError(
-                    f"No valid person was found in {drawn:,} draws from the domain: the constraints leave (next to) "
-                    "nobody. Check them against the bounds of the features."
+                    f"No valid person was found in {drawn:,} draws from the domain: the constraints "
+                    "exclude almost everyone. Check them against the bounds of the features."
                 )
         return np.concatenate(kept)[:n]
 

@@ -83,14 +83,14 @@ class KeyMap:
         if len(maybe) == 0:
             return known, values
         some = keys.take(maybe)
-        for run, where in zip(self._runs, self._placed(), strict=True):
+        for run, where in zip(self._runs, self._positions(), strict=True):
             there, indices = _find(run, some)
             hit = maybe[there]
             known[hit] = True
             values[hit] = self._values.rows[where[indices[there]]]
         return known, values
 
-    def _placed(self) -> list[Indices]:
+    def _positions(self) -> list[Indices]:
         """Where the numbers of the keys of each run are: computed on first use."""
         if self._indices is None:
             ends = np.cumsum([len(run) for run in self._runs])

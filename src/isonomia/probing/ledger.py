@@ -205,7 +205,7 @@ class Ledger:
             self._file.seek(good)
             return
         if not path.parent.is_dir():
-            raise DataError(f"The folder of the ledger does not exist: {path.parent}. Make it, or choose another.")
+            raise DataError(f"There is no folder {path.parent} for the ledger. Create it, or choose another.")
         self._file = path.open("wb")
         self._file.write(_MAGIC)
         self._write({"kind": "run", "run": wanted}, {}, (0, 0, 0.0))

@@ -312,7 +312,7 @@ def _numbers(answer: Any) -> Floats:
     try:
         numbers = np.asarray(answer, dtype=float).ravel()
     except (TypeError, ValueError):
-        raise ModelError("The model must answer with numbers here; got something else.") from None
+        raise ModelError(f"The model must return numbers; got values of type {np.asarray(answer).dtype}.") from None
     if not np.isfinite(numbers).all():
         bad = int((~np.isfinite(numbers)).sum())
         raise ModelError(f"{bad} of {len(numbers):,} answers of the model are missing or infinite.")

@@ -1,4 +1,4 @@
-"""Which features to look at."""
+"""Which features to examine, and whether two tables have them."""
 
 from __future__ import annotations
 
@@ -21,3 +21,19 @@ def check_features(
     if not names:
         raise DataError("There is no feature to look at; give a table with at least one feature column.")
     return names
+
+
+def check_same_columns(one: Dataset, two: Dataset, names: Sequence[str], *, called: tuple[str, str]) -> None:
+    """Refuse two tables that lack columns of each other's, or have another kind of values in them."""
+    first, second = called
+    if missing := [name for name in names if name not in two.columns]:
+        raise DataError(
+            f"`{second}` lacks columns that `{first}` has: {', '.join(map(repr, missing[:10]))}. Compare tables with "
+            "the same columns, or name the common ones with features=[...]."
+        )
+    for name in names:
+        kinds = one.kinds[name], two.kinds[name]
+        if kinds[0] != kinds[1] and not {*kinds} <= {"numeric", "integer", "boolean"}:
+            raise DataError(
+                f"The column '{name}' is {kinds[0]} in `{first}` and {kinds[1]} in `{second}`; give both the same kind."
+            )

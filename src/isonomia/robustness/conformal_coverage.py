@@ -16,12 +16,12 @@ from isonomia.evidence import (
     Column,
     Estimate,
     Finding,
-    Format,
     Picture,
     Result,
     Table,
     benjamini_hochberg,
     beyond,
+    finite,
     normal_p,
     wilson,
 )
@@ -72,11 +72,10 @@ class Coverage:
             "size": float(overall["size"]) if np.isfinite(overall["size"]) else Estimate.missing(INFINITE),
             "calibration_rows": self.n_calibration,
         }
-        wide = msg("Mean width of intervals") if self.kind == "absolute" else msg("Mean size of sets")
         titles = {
             "coverage": msg("Coverage"),
             "promised": msg("Nominal coverage"),
-            "size": wide,
+            "size": self._size_title,
             "calibration_rows": msg("Calibration rows"),
         }
         findings = tuple(self._finding(row, index) for index, row in enumerate(rows) if self._short(row))
@@ -139,35 +138,26 @@ class Coverage:
         )
 
     def _table(self, rows: Sequence[dict[str, Any]], title: Message, backend: Backend, *, tested: bool = True) -> Table:
-        wide = msg("Mean width of intervals") if self.kind == "absolute" else msg("Mean size of sets")
-        titles = {
-            "attribute": msg("protected attribute"),
-            "group": msg("group"),
-            "n": msg("Rows"),
-            "coverage": msg("Coverage"),
-            "low": msg("from"),
-            "high": msg("to"),
-            "size": wide,
-            "p_value": msg("p-value"),
-            "p_adjusted": msg("Adjusted p-value"),
-            "small": msg("small group"),
-            "note": msg("note"),
-        }
-        names = [name for name in titles if tested or name not in ("p_value", "p_adjusted")]
-        formats: dict[str, Format] = {
-            "n": "int",
-            "coverage": "pct",
-            "low": "pct",
-            "high": "pct",
-            "size": "num",
-            "p_value": "p",
-            "p_adjusted": "p",
-        }
-        columns = {
-            name: [None if isinstance(row[name], float) and not np.isfinite(row[name]) else row[name] for row in rows]
-            for name in names
-        }
-        return Table.of(columns, {name: formats[name] for name in names if name in formats}, titles, title, backend)
+        columns = (
+            Column("attribute", title=msg("protected attribute")),
+            Column("group", title=msg("group")),
+            Column("n", format="int", title=msg("Rows")),
+            Column("coverage", format="pct", title=msg("Coverage")),
+            Column("low", format="pct", title=msg("from")),
+            Column("high", format="pct", title=msg("to")),
+            Column("size", format="num", title=self._size_title),
+            Column("p_value", format="p", title=msg("p-value")),
+            Column("p_adjusted", format="p", title=msg("Adjusted p-value")),
+            Column("small", title=msg("small group")),
+            Column("note", title=msg("note")),
+        )
+        kept = [column for column in columns if tested or column.name not in ("p_value", "p_adjusted")]
+        known = [{name: finite(v) if isinstance(v, float) else v for name, v in row.items()} for row in rows]
+        return Table.from_rows(known, kept, title=title, backend=backend)
+
+    @property
+    def _size_title(self) -> Message:
+        return msg("Mean width of intervals") if self.kind == "absolute" else msg("Mean size of sets")
 
     def _sizes(self, backend: Backend) -> Table:
         counts = sum_by(self.size.astype(int), self._each, int(self.size.max(initial=0)) + 1).astype(np.int64)

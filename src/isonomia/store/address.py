@@ -7,12 +7,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import URL, make_url
 
 from isonomia.errors import StoreError, require
-
-if TYPE_CHECKING:
-    from sqlalchemy import URL
 
 #: The environment variable that names the store where none is given.
 VARIABLE = "ISONOMIA_STORE"
@@ -71,14 +69,13 @@ class Address:
 
 def read_address(given: str | os.PathLike[str] | None) -> Address:
     """The address that a user names; without one, that of the environment variable ``ISONOMIA_STORE``."""
-    alchemy: Any = require("sqlalchemy", extra="store", purpose="Keeping runs in a store")
     text = os.fspath(given) if given is not None else os.environ.get(VARIABLE, "")
     if not isinstance(text, str) or not text.strip():
         raise StoreError(f"No store was named. {_EXPECTED} Or set the environment variable {VARIABLE}.")
     if "://" not in text:
-        return Address(alchemy.URL.create("sqlite", database=str(Path(text).expanduser().absolute())))
+        return Address(URL.create("sqlite", database=str(Path(text).expanduser().absolute())))
     try:
-        url = alchemy.make_url(text)
+        url = make_url(text)
     except Exception:
         raise StoreError(f"'{_without_user(text)}' is not the address of a store. {_EXPECTED}") from None
     kind = url.drivername.split("+")[0]
@@ -86,10 +83,10 @@ def read_address(given: str | os.PathLike[str] | None) -> Address:
         require("psycopg", extra="postgres", purpose="A store in PostgreSQL")
         return Address(url.set(drivername="postgresql+psycopg"))
     if kind != "sqlite":
-        raise StoreError(f"A store cannot be in '{kind}'. {_EXPECTED}")
+        raise StoreError(f"A store in '{kind}' is not supported. {_EXPECTED}")
     if not url.database or url.database == ":memory:":
-        raise StoreError("A store in memory would be lost. " + _EXPECTED)
-    return Address(alchemy.URL.create("sqlite", database=str(Path(url.database).expanduser().absolute())))
+        raise StoreError("A store in memory is lost when the program ends. " + _EXPECTED)
+    return Address(URL.create("sqlite", database=str(Path(url.database).expanduser().absolute())))
 
 
 def check_place(address: Address) -> None:
@@ -97,7 +94,7 @@ def check_place(address: Address) -> None:
     folder = address.path.parent
     try:
         if not folder.is_dir():
-            raise StoreError(f"There is no folder '{folder}' for the store; make it first.")
+            raise StoreError(f"There is no folder '{folder}' for the store; create it first.")
         if address.path.exists() and not address.path.is_file():
             raise StoreError(f"'{address.path}' is not a file. {_EXPECTED}")
         kind = file_system(folder)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from isonomia.store import tables
 from isonomia.store.ids import now
 from isonomia.store.keys import check_slug
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,18 +28,12 @@ class Analysis:
 
 def add_analysis(connection: Connection, slug: str) -> None:
     """Add an analysis, unless it is there already; two processes may do so at once."""
-    from sqlalchemy.dialects import postgresql, sqlite
-
-    from isonomia.store.tables import analysis
-
-    insert: Any = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(analysis)
+    insert: Any = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(tables.analysis)
     connection.execute(insert.values(slug=check_slug(slug), created=now()).on_conflict_do_nothing())
 
 
 def list_analyses(connection: Connection) -> list[Analysis]:
     """The analyses, by name."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import analysis
-
-    return [Analysis(**row._mapping) for row in connection.execute(select(analysis).order_by(analysis.c.slug))]
+    return [
+        Analysis(**row._mapping) for row in connection.execute(select(tables.analysis).order_by(tables.analysis.c.slug))
+    ]

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from isonomia._version import __version__
 from isonomia.discovery import SearchResult
 from isonomia.errors import StoreError
 from isonomia.evidence import SEVERITIES, Result
 from isonomia.report import SCHEMA_VERSION
+from isonomia.store import tables
+from isonomia.store.database import Database
 from isonomia.store.ids import now
 from isonomia.store.keys import digest, printable
 from isonomia.store.records import as_bytes, from_bytes, pack, unpack
 from isonomia.store.rows import RunRows, finding_rows
 from isonomia.store.runs import Kind
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from isonomia.store.database import Database
 
 T = TypeVar("T")
 
@@ -45,16 +45,16 @@ def record_of_result(
         "again": again,
         "result": result.to_dict(),
     }
-    asked = question or {}
+    identity = question or {}
     worst = next((grade for grade in SEVERITIES if any(one.severity == grade for one in result.findings)), None)
     run = {
         "kind": kind,
         "state": "done",
         "created": created,
         "question": None if question is None else digest(question),
-        "dataset_fp": asked.get("data"),
-        "model_fp": asked.get("model"),
-        "seed": asked.get("seed"),
+        "dataset_fp": identity.get("data"),
+        "model_fp": identity.get("model"),
+        "seed": identity.get("seed"),
         "version": __version__,
         "schema_version": SCHEMA_VERSION,
         "verdict": printable(result.verdict) if hasattr(result, "verdict") else None,
@@ -78,12 +78,10 @@ def result_of(values: Any) -> Result:
 
 def find_answer(connection: Connection, question: Mapping[str, Any]) -> tuple[str, bytes, str] | None:
     """The id, the packed record and the hash of the newest answer to a question."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import run
-
-    query = select(run.c.id, run.c.record, run.c.record_sha256).where(run.c.question == digest(question))
-    row = connection.execute(query.order_by(run.c.created.desc()).limit(1)).one_or_none()
+    query = select(tables.run.c.id, tables.run.c.record, tables.run.c.record_sha256).where(
+        tables.run.c.question == digest(question)
+    )
+    row = connection.execute(query.order_by(tables.run.c.created.desc()).limit(1)).one_or_none()
     return None if row is None else (row.id, row.record, row.record_sha256)
 
 
@@ -96,13 +94,8 @@ def trained_before(
     read: Callable[[Mapping[str, Any]], T],
 ) -> T:
     """What was trained for a key; trained now, and kept, where it was not."""
-    from sqlalchemy import select
-    from sqlalchemy.dialects import postgresql, sqlite
-
-    from isonomia.store.tables import trained
-
     name = digest({**key, "isonomia": __version__})
-    query = select(trained.c.record, trained.c.record_sha256).where(trained.c.key == name)
+    query = select(tables.trained.c.record, tables.trained.c.record_sha256).where(tables.trained.c.key == name)
     found = database.read(lambda connection: connection.execute(query).one_or_none())
     if found is not None:
         what = f"what was trained as '{key.get('kind')}'"
@@ -112,7 +105,7 @@ def trained_before(
     row = {"key": name, "kind": str(key["kind"]), "created": now(), "record": packed, "record_sha256": sha256}
 
     def work(connection: Connection) -> None:
-        insert: Any = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(trained)
+        insert: Any = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(tables.trained)
         connection.execute(insert.values(**row).on_conflict_do_nothing())
 
     database.write(work)

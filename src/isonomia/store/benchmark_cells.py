@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Connection, select
 
 from isonomia.errors import StoreError
-from isonomia.store.database import Database
-from isonomia.store.ids import now
+from isonomia.store import tables
 from isonomia.store.keys import check_slug, digest
-from isonomia.store.leases import SECONDS, Lease, Leases, State
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from isonomia.store.leases import SECONDS, Lease, LeasedRows, State
 
 #: What a cell asks, each a column: the factors of the grid, the method, the seeds and the budget.
 FACTORS = (
@@ -76,8 +73,7 @@ class BenchmarkCell:
     finished: datetime | None
 
 
-@dataclass(frozen=True)
-class BenchmarkCells:
+class BenchmarkCells(LeasedRows):
     """The cells of a store's benchmarks: add them, claim one, renew the claim, finish or fail it, list them.
 
     Examples
@@ -97,38 +93,23 @@ class BenchmarkCells:
     >>> store.close(); folder.cleanup()
     """
 
-    database: Database
+    table = tables.cell
+    part = "benchmark"
 
     def add(self, benchmark: str, specs: Iterable[Mapping[str, Any]]) -> int:
         """Add the cells that are not there yet, to be claimed in the order given; returns how many are new.
 
         A spec is JSON: keys among `FACTORS` become columns, and every key is part of the cell's identity.
         """
-        from sqlalchemy import func, select
-
         slug = check_slug(benchmark, "benchmark")
-        given = {cell_key(slug, spec): dict(spec) for spec in specs}
+        given = {cell_key(slug, spec): spec for spec in specs}
 
         def work(connection: Connection) -> int:
-            known = set(connection.execute(select(self._columns.key).where(self._columns.benchmark == slug)).scalars())
-            last = select(func.max(self._columns.position)).where(self._columns.benchmark == slug)
-            first = 1 + (connection.execute(last).scalar_one() or 0)
-            fresh = {key: spec for key, spec in given.items() if key not in known}
-            rows = [
-                {
-                    "key": key,
-                    "benchmark": slug,
-                    "state": "waiting",
-                    "position": position,
-                    "attempts": 0,
-                    "created": now(),
-                    "spec": spec,
-                    **{name: spec.get(name) for name in FACTORS},
-                }
-                for position, (key, spec) in enumerate(fresh.items(), first)
-            ]
+            known = set(connection.execute(select(self.table.c.key).where(self._of(slug))).scalars())
+            rows = self._new(connection, slug, {key: spec for key, spec in given.items() if key not in known})
             if rows:
-                connection.execute(self._table.insert(), rows)
+                factors = ({name: row["spec"].get(name) for name in FACTORS} for row in rows)
+                connection.execute(self.table.insert(), [row | own for row, own in zip(rows, factors, strict=True)])
             return len(rows)
 
         return self.database.write(work)
@@ -153,20 +134,15 @@ class BenchmarkCells:
         shard : (int, int), optional
             ``(3, 20)``: only cells of the third of twenty parts.
         """
-        where = [self._columns.benchmark == check_slug(benchmark, "benchmark")]
+        where = [self._of(benchmark)]
         if shard is not None:
             part, parts = shard
-            where.append(self._columns.position % parts == part % parts)
-        found = self._leases.claim(*where, owner=owner, seconds=seconds)
-        return found[0] if found else None
-
-    def renew(self, lease: Lease, *, seconds: float = SECONDS) -> Lease:
-        """The lease with `seconds` more from now; `LeaseLost` where it ran out and somebody else has the cell."""
-        return self._leases.renew(lease, seconds=seconds)
+            where.append(self.table.c.position % parts == part % parts)
+        return self._claim(*where, owner=owner, seconds=seconds)
 
     def finish(self, lease: Lease, *, figures: Mapping[str, float | None], record: Any = None) -> None:
         """Record the answer: `figures` among `COSTS` and `SCORES`, `record` as JSON. `LeaseLost` as in `renew`."""
-        self._leases.settle(lease, "done", {**_figures(figures), "record": record, "error": None})
+        self._settle(lease, "done", {**_figures(figures), "record": record, "error": None})
 
     def fail(
         self,
@@ -179,37 +155,29 @@ class BenchmarkCells:
     ) -> None:
         """Record that there is no answer, and why: a crash, a time-out, too little memory. `facts` are JSON."""
         error = {"reason": reason, **facts}
-        self._leases.settle(lease, "failed", {**_figures(figures or {}), "record": record, "error": error})
+        self._settle(lease, "failed", {**_figures(figures or {}), "record": record, "error": error})
 
     def release(self, lease: Lease) -> None:
         """Give a cell back unanswered: the next claim finds it. The attempt is counted."""
-        self._leases.settle(lease, "waiting")
+        self._settle(lease, "waiting")
 
     def again(self, benchmark: str, *, states: Sequence[State] = ("failed",)) -> int:
         """Let cells of these states wait again; returns how many."""
-        chosen = (self._columns.benchmark == check_slug(benchmark, "benchmark")) & self._columns.state.in_(states)
-        fresh = self._table.update().where(chosen).values(state="waiting", attempts=0, lease_token=None, finished=None)
+        chosen = self._of(benchmark) & self.table.c.state.in_(states)
+        fresh = self.table.update().where(chosen).values(state="waiting", attempts=0, lease_token=None, finished=None)
         return self.database.write(lambda connection: int(connection.execute(fresh).rowcount))
-
-    def counts(self, benchmark: str) -> dict[State, int]:
-        """How many cells stand how."""
-        return self._leases.counts(self._columns.benchmark == check_slug(benchmark, "benchmark"))
 
     def benchmarks(self) -> list[str]:
         """The benchmarks that have cells."""
-        from sqlalchemy import select
-
-        query = select(self._columns.benchmark).distinct().order_by(self._columns.benchmark)
+        query = select(self.table.c.benchmark).distinct().order_by(self.table.c.benchmark)
         return list(self.database.read(lambda connection: connection.execute(query).scalars().all()))
 
     def list(self, benchmark: str, *, state: State | None = None) -> list[BenchmarkCell]:
         """The cells of a benchmark in the order they were added, or those of one state."""
-        from sqlalchemy import select
-
-        query = select(self._table).where(self._columns.benchmark == check_slug(benchmark, "benchmark"))
+        query = select(self.table).where(self._of(benchmark))
         if state is not None:
-            query = query.where(self._columns.state == state)
-        rows = self.database.read(lambda connection: connection.execute(query.order_by(self._columns.position)).all())
+            query = query.where(self.table.c.state == state)
+        rows = self.database.read(lambda connection: connection.execute(query.order_by(self.table.c.position)).all())
         return [
             BenchmarkCell(
                 key=row.key,
@@ -224,20 +192,6 @@ class BenchmarkCells:
             )
             for row in rows
         ]
-
-    @cached_property
-    def _leases(self) -> Leases:
-        return Leases(database=self.database, table=self._table)
-
-    @property
-    def _table(self) -> Any:
-        from isonomia.store.tables import cell
-
-        return cell
-
-    @property
-    def _columns(self) -> Any:
-        return self._table.c
 
 
 def cell_key(benchmark: str, spec: Mapping[str, Any]) -> str:

@@ -9,13 +9,13 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event, exc, func, select
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from isonomia.errors import StoreError
 from isonomia.store.address import Address, check_place
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 T = TypeVar("T")
 
@@ -62,8 +62,6 @@ class Database:
 
     def now(self, connection: Connection) -> datetime:
         """The time on the clock that all processes share: the server's, or this machine's for a file."""
-        from sqlalchemy import func, select
-
         if self.address.is_file:
             return datetime.now(UTC)
         found: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
@@ -91,8 +89,6 @@ class Database:
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Errors of the driver as sentences without secrets; those that a second try may avoid as `_AgainError`."""
-        from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-
         try:
             yield
         except DBAPIError as error:
@@ -113,8 +109,6 @@ class _AgainError(Exception):
 
 
 def _sqlite(address: Address) -> Engine:
-    from sqlalchemy import create_engine, event
-
     engine = create_engine(address.url, connect_args={"timeout": BUSY_TIMEOUT / 1000}, pool_size=8, max_overflow=24)
 
     @event.listens_for(engine, "connect")
@@ -133,8 +127,6 @@ def _sqlite(address: Address) -> Engine:
 
 
 def _postgres(address: Address) -> Engine:
-    from sqlalchemy import create_engine
-
     named = {"application_name": "isonomia", "connect_timeout": "10"}
     given = {name: value for name, value in named.items() if name not in address.url.query}
     engine = create_engine(address.url, pool_pre_ping=True, connect_args=given, hide_parameters=True)
@@ -144,7 +136,6 @@ def _postgres(address: Address) -> Engine:
 
 def _own_process(engine: Engine) -> None:
     """A forked process opens connections of its own: those of its parent are left alone."""
-    from sqlalchemy import event, exc
 
     @event.listens_for(engine, "connect")
     def remember(connection: Any, record: Any) -> None:
@@ -191,8 +182,8 @@ _CAUSES = (
 
 def _sentence(error: Any, address: Address) -> str:
     """What happened, in which store, what to do."""
-    said = " ".join(str(error.orig).split())[:300]
+    reason = " ".join(str(error.orig).split())[:300]
     for sign, cause, remedy in _CAUSES:
-        if sign in said.lower():
-            return f"The store {address} cannot be used: {cause} ({said}). {remedy}"
-    return f"The store {address} cannot be used: {said}."
+        if sign in reason.lower():
+            return f"The store {address} cannot be used: {cause} ({reason}). {remedy}"
+    return f"The store {address} cannot be used: {reason}."

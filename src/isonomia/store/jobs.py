@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Connection, func, select
 
 from isonomia.errors import StoreError
-from isonomia.store.database import Database
+from isonomia.store import tables
 from isonomia.store.ids import new_id, now
 from isonomia.store.keys import check_slug, printable
-from isonomia.store.leases import SECONDS, Lease, Leases, State
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from isonomia.store.leases import SECONDS, Lease, LeasedRows, State
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +54,7 @@ class Job:
     finished: datetime | None
 
 
-@dataclass(frozen=True)
-class Jobs:
+class Jobs(LeasedRows):
     """The jobs of a store: submit one, claim it, report on it, finish or fail it; ask it to stop; list them.
 
     Examples
@@ -79,109 +76,87 @@ class Jobs:
     >>> store.close(); folder.cleanup()
     """
 
-    database: Database
+    table = tables.job
+    part = "queue"
 
     def submit(self, queue: str, spec: Mapping[str, Any]) -> Job:
         """Ask for some work."""
-        from sqlalchemy import func, select
-
-        key, slug, moment = new_id(), check_slug(queue, "queue"), now()
+        key, slug = new_id(), check_slug(queue, "queue")
 
         def work(connection: Connection) -> None:
-            columns = self._table.c
+            columns = self.table.c
             if connection.execute(select(columns.key).where(columns.key == key)).first() is not None:
                 return  # the answer to an earlier try was lost
-            last = connection.execute(select(func.max(columns.position)).where(columns.queue == slug)).scalar_one()
-            row = {"key": key, "queue": slug, "state": "waiting", "position": 1 + (last or 0), "attempts": 0}
-            row |= {"created": moment, "spec": dict(spec), "cancel": False}
-            connection.execute(self._table.insert().values(**row))
+            (row,) = self._new(connection, slug, {key: spec})
+            connection.execute(self.table.insert().values(**row, cancel=False))
 
         self.database.write(work)
         return self.get(key)
 
     def claim(self, queue: str, *, owner: str | None = None, seconds: float = SECONDS) -> Lease | None:
         """The oldest job that nobody works on, for `seconds`; None where none waits."""
-        found = self._leases.claim(self._table.c.queue == check_slug(queue, "queue"), owner=owner, seconds=seconds)
-        return found[0] if found else None
+        return self._claim(self._of(queue), owner=owner, seconds=seconds)
 
     def report(self, lease: Lease, *, stage: str, done: int, total: int, seconds: float = SECONDS) -> bool:
         """Record how far it is, and renew the lease; False where somebody asked the job to stop."""
-        from sqlalchemy import func, select
-
-        from isonomia.store.tables import job_event
-
-        self._leases.renew(lease, seconds=seconds)
+        self.renew(lease, seconds=seconds)
         facts: dict[str, Any] = {"stage": printable(stage, 200), "done": done, "total": total}
 
         def work(connection: Connection) -> bool:
-            columns = self._table.c
-            connection.execute(self._table.update().where(columns.key == lease.key).values(**facts))
-            last = select(func.max(job_event.c.seq)).where(job_event.c.job == lease.key)
+            columns = self.table.c
+            connection.execute(self.table.update().where(columns.key == lease.key).values(**facts))
+            last = select(func.max(tables.job_event.c.seq)).where(tables.job_event.c.job == lease.key)
             number = 1 + (connection.execute(last).scalar_one() or 0)
             row = {"job": lease.key, "seq": number, "at": now(), "body": facts}
-            connection.execute(job_event.insert().values(**row))
+            connection.execute(tables.job_event.insert().values(**row))
             return not connection.execute(select(columns.cancel).where(columns.key == lease.key)).scalar_one()
 
         return self.database.write(work)
 
     def finish(self, lease: Lease, *, run: str | None = None) -> None:
         """Record that it is done, and the run that it was kept as."""
-        self._leases.settle(lease, "done", {"run": run, "error": None})
+        self._settle(lease, "done", {"run": run, "error": None})
 
     def fail(self, lease: Lease, reason: str) -> None:
         """Record that it failed, and why."""
-        self._leases.settle(lease, "failed", {"error": {"reason": reason}})
+        self._settle(lease, "failed", {"error": {"reason": reason}})
 
     def cancel(self, key: str) -> None:
         """Ask a job to stop; one that nobody works on yet has failed at once."""
 
         def work(connection: Connection) -> None:
-            columns = self._table.c
+            columns = self.table.c
             one = columns.key == key
-            if connection.execute(self._table.update().where(one).values(cancel=True)).rowcount != 1:
+            if connection.execute(self.table.update().where(one).values(cancel=True)).rowcount != 1:
                 raise StoreError(f"The store has no job '{printable(key)}'.")
             ended = {"state": "failed", "finished": now(), "error": {"reason": "cancelled"}}
-            connection.execute(self._table.update().where(one, columns.state == "waiting").values(**ended))
+            connection.execute(self.table.update().where(one, columns.state == "waiting").values(**ended))
 
         self.database.write(work)
 
     def get(self, key: str) -> Job:
         """A job by its key."""
-        from sqlalchemy import select
-
-        rows = self.database.read(lambda c: c.execute(select(self._table).where(self._table.c.key == key)).all())
+        rows = self.database.read(lambda c: c.execute(select(self.table).where(self.table.c.key == key)).all())
         if not rows:
             raise StoreError(f"The store has no job '{printable(key)}'.")
         return _read(rows[0])
 
     def events(self, key: str, *, after: int = 0) -> list[dict[str, Any]]:
         """What a job reported, with the number of each event; only those after a number."""
-        from sqlalchemy import select
-
-        from isonomia.store.tables import job_event
-
-        query = select(job_event).where(job_event.c.job == key, job_event.c.seq > after).order_by(job_event.c.seq)
+        query = (
+            select(tables.job_event)
+            .where(tables.job_event.c.job == key, tables.job_event.c.seq > after)
+            .order_by(tables.job_event.c.seq)
+        )
         rows = self.database.read(lambda connection: connection.execute(query).all())
         return [{"seq": row.seq, "at": row.at, **row.body} for row in rows]
 
     def list(self, queue: str, *, limit: int = 100) -> list[Job]:
         """The jobs of a queue, the newest first."""
-        from sqlalchemy import select
-
-        columns = self._table.c
-        query = select(self._table).where(columns.queue == check_slug(queue, "queue"))
+        columns = self.table.c
+        query = select(self.table).where(self._of(queue))
         query = query.order_by(columns.created.desc()).limit(limit)
         return [_read(row) for row in self.database.read(lambda connection: connection.execute(query).all())]
-
-    @cached_property
-    def _leases(self) -> Leases:
-        return Leases(database=self.database, table=self._table)
-
-    @property
-    def _table(self) -> Any:
-        from isonomia.store.tables import job
-
-        return job
 
 
 def _read(row: Any) -> Job:

@@ -49,8 +49,8 @@ def check_slug(name: object, what: str = "analysis") -> str:
     """A name of an analysis or a benchmark, or an error that says what a name may be."""
     if not isinstance(name, str) or not _SLUG.fullmatch(name):
         raise StoreError(
-            f"`{what}` must be a name of at most 100 small letters, digits, '.', '_' and '-', such as 'loans'; got "
-            f"{name!r}."
+            f"`{what}` must be a name of at most 100 lower-case letters, digits, '.', '_' and '-', such as 'loans'; "
+            f"got {name!r}."
         )
     return name
 

@@ -12,15 +12,14 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
+
+from sqlalchemy import ColumnElement, Connection, Table, func, select
 
 from isonomia.errors import LeaseLost
 from isonomia.store.database import Database
-from isonomia.store.ids import new_id
-from isonomia.store.keys import printable
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Table
+from isonomia.store.ids import new_id, now
+from isonomia.store.keys import check_slug, printable
 
 #: How an item stands.
 State = Literal["waiting", "running", "done", "failed"]
@@ -57,51 +56,24 @@ class Lease:
 
 
 @dataclass(frozen=True)
-class Leases:
-    """Claims on the rows of one table.
+class LeasedRows:
+    """The rows of a table that processes claim; a subclass names the table and says what its rows are.
 
-    Parameters
+    Attributes
     ----------
     database : Database
     table : Table
         With the columns that `tables` gives to work.
+    part : str
+        The column that says which rows belong together: a benchmark, a queue.
     """
 
     database: Database
-    table: Table
-
-    def claim(
-        self, *where: ColumnElement[bool], owner: str | None = None, seconds: float = SECONDS, limit: int = 1
-    ) -> list[Lease]:
-        """Up to `limit` items that nobody works on, in the order of their positions; none where none is left."""
-        token, who = new_id(), printable(owner or this_process(), 200)
-
-        def work(connection: Connection) -> list[Lease]:
-            columns = self.table.c
-            given = connection.execute(self._chosen(columns.lease_token == token)).all()
-            if not given:  # else the answer to an earlier try was lost
-                moment = self.database.now(connection)
-                self._give_up(connection, where, moment)
-                free = self._free(connection, where, moment, limit)
-                until = moment + timedelta(seconds=seconds)
-                connection.execute(
-                    self.table.update()
-                    .where(columns.key.in_(free))
-                    .values(
-                        state="running",
-                        lease_owner=who,
-                        lease_token=token,
-                        lease_until=until,
-                        attempts=columns.attempts + 1,
-                    )
-                )
-                given = connection.execute(self._chosen(columns.lease_token == token)).all()
-            return [Lease(key=r.key, token=token, until=r.lease_until, attempt=r.attempts, spec=r.spec) for r in given]
-
-        return self.database.write(work)
+    table: ClassVar[Table]
+    part: ClassVar[str]
 
     def renew(self, lease: Lease, *, seconds: float = SECONDS) -> Lease:
-        """The lease with more time from now; an error where it was lost."""
+        """The lease with `seconds` more from now; `LeaseLost` where it ran out and somebody else has the item."""
 
         def work(connection: Connection) -> datetime:
             until = self.database.now(connection) + timedelta(seconds=seconds)
@@ -110,7 +82,49 @@ class Leases:
 
         return replace(lease, until=self.database.write(work))
 
-    def settle(self, lease: Lease, state: State, values: Mapping[str, Any] | None = None) -> None:
+    def _of(self, name: str) -> ColumnElement[bool]:
+        return self.table.c[self.part] == check_slug(name, self.part)
+
+    def _new(self, connection: Connection, name: str, specs: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Rows that wait, one for each key and spec, after those that are there."""
+        last = connection.execute(select(func.max(self.table.c.position)).where(self._of(name))).scalar_one()
+        shared = {self.part: name, "state": "waiting", "attempts": 0, "created": now()}
+        return [
+            {**shared, "key": key, "position": position, "spec": dict(spec)}
+            for position, (key, spec) in enumerate(specs.items(), 1 + (last or 0))
+        ]
+
+    def _claim(self, *where: ColumnElement[bool], owner: str | None, seconds: float) -> Lease | None:
+        """An item that nobody works on, the first by its position; None where none is left."""
+        token, who = new_id(), printable(owner or this_process(), 200)
+
+        def work(connection: Connection) -> Lease | None:
+            columns = self.table.c
+            given = connection.execute(self._chosen(columns.lease_token == token)).one_or_none()
+            if given is None:  # else the answer to an earlier try was lost
+                moment = self.database.now(connection)
+                self._give_up(connection, where, moment)
+                free = self._free(connection, where, moment)
+                until = moment + timedelta(seconds=seconds)
+                connection.execute(
+                    self.table.update()
+                    .where(columns.key == free)
+                    .values(
+                        state="running",
+                        lease_owner=who,
+                        lease_token=token,
+                        lease_until=until,
+                        attempts=columns.attempts + 1,
+                    )
+                )
+                given = connection.execute(self._chosen(columns.lease_token == token)).one_or_none()
+            if given is None:
+                return None
+            return Lease(key=given.key, token=token, until=given.lease_until, attempt=given.attempts, spec=given.spec)
+
+        return self.database.write(work)
+
+    def _settle(self, lease: Lease, state: State, values: Mapping[str, Any] | None = None) -> None:
         """Record how the item ended, once; an error where the lease was lost in the meantime."""
 
         def work(connection: Connection) -> None:
@@ -124,20 +138,16 @@ class Leases:
 
         self.database.write(work)
 
-    def counts(self, *where: ColumnElement[bool]) -> dict[State, int]:
-        """How many items stand how."""
-        from sqlalchemy import func, select
-
+    def counts(self, name: str) -> dict[State, int]:
+        """How many items of a benchmark or a queue stand how."""
         columns = self.table.c
-        query = select(columns.state, func.count()).where(*where).group_by(columns.state)
+        query = select(columns.state, func.count()).where(self._of(name)).group_by(columns.state)
         found = {
             str(state): int(n) for state, n in self.database.read(lambda connection: connection.execute(query).all())
         }
         return {state: found.get(state, 0) for state in STATES}
 
     def _chosen(self, *where: ColumnElement[bool]) -> Any:
-        from sqlalchemy import select
-
         columns = self.table.c
         return (
             select(columns.key, columns.state, columns.lease_token, columns.lease_until, columns.attempts, columns.spec)
@@ -145,19 +155,15 @@ class Leases:
             .order_by(columns.position)
         )
 
-    def _free(
-        self, connection: Connection, where: Sequence[ColumnElement[bool]], moment: datetime, limit: int
-    ) -> list[str]:
-        """Keys of items that wait, then of those whose lease ran out, locked for this transaction."""
-        from sqlalchemy import select
-
+    def _free(self, connection: Connection, where: Sequence[ColumnElement[bool]], moment: datetime) -> str | None:
+        """The key of an item that waits, else of one whose lease ran out, locked for this transaction."""
         columns = self.table.c
-        keys: list[str] = []
         for condition in (columns.state == "waiting", (columns.state == "running") & (columns.lease_until < moment)):
-            query = select(columns.key).where(*where, condition).order_by(columns.position).limit(limit - len(keys))
-            if len(keys) < limit:
-                keys += connection.execute(query.with_for_update(skip_locked=True)).scalars()
-        return keys
+            query = select(columns.key).where(*where, condition).order_by(columns.position).limit(1)
+            key: str | None = connection.execute(query.with_for_update(skip_locked=True)).scalar_one_or_none()
+            if key is not None:
+                return key
+        return None
 
     def _give_up(self, connection: Connection, where: Sequence[ColumnElement[bool]], moment: datetime) -> None:
         """Items whose processes died `MAX_ATTEMPTS` times have failed."""
@@ -172,11 +178,11 @@ class Leases:
 
     def _update(self, connection: Connection, lease: Lease, values: Mapping[str, Any]) -> None:
         columns = self.table.c
-        held = (columns.key == lease.key) & (columns.lease_token == lease.token) & (columns.state == "running")
-        if connection.execute(self.table.update().where(held).values(**values)).rowcount != 1:
+        claimed_row = (columns.key == lease.key) & (columns.lease_token == lease.token) & (columns.state == "running")
+        if connection.execute(self.table.update().where(claimed_row).values(**values)).rowcount != 1:
             raise LeaseLost(
-                f"The lease of '{lease.key}' was lost: it ran out, and somebody else claimed or removed the item. "
-                "Leave its result out, and renew leases in time."
+                f"The lease of '{lease.key}' was lost: it expired, and another process claimed or removed the item. "
+                "Discard the result, and renew leases before they expire."
             )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import getpass
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sqlalchemy import Connection, select
+
+from isonomia.store import tables
 from isonomia.store.ids import new_id, now
 from isonomia.store.keys import printable
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,19 +28,13 @@ class LogLine:
 
 def add_log(connection: Connection, action: str, what: str, note: Any = None) -> None:
     """Add a line."""
-    from isonomia.store.tables import log
-
     row = {"id": new_id(), "at": now(), "actor": actor(), "action": action, "object": what, "note": note}
-    connection.execute(log.insert().values(**row))
+    connection.execute(tables.log.insert().values(**row))
 
 
 def list_log(connection: Connection, limit: int) -> list[LogLine]:
     """The lines, the newest first."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import log
-
-    rows = connection.execute(select(log).order_by(log.c.at.desc(), log.c.id.desc()).limit(limit))
+    rows = connection.execute(select(tables.log).order_by(tables.log.c.at.desc(), tables.log.c.id.desc()).limit(limit))
     return [LogLine(**row._mapping) for row in rows]
 
 

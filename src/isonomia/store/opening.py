@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from sqlalchemy import func, select
+
 from isonomia.errors import StoreError
 from isonomia.store.address import read_address
 from isonomia.store.database import PATIENCE, Database
@@ -54,8 +56,6 @@ def open(  # noqa: A001  the word users know, always behind its room: iso.store.
 
 def _brought_up(connection: Any, shown: str) -> None:
     """The tables made, or brought up to date, unless another process did so in the meantime."""
-    from sqlalchemy import func, select
-
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(func.hashtext("isonomia.store"))))
     if state_of(connection, shown) != "current":

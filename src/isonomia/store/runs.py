@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Select, select
 
 from isonomia.errors import StoreError
+from isonomia.store import tables
 from isonomia.store.analyses import add_analysis
 from isonomia.store.ids import now
 from isonomia.store.keys import check_slug, printable
 from isonomia.store.log import add_log
 from isonomia.store.rows import RunRows
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Select
 
 #: What a run is the record of.
 Kind = Literal["audit", "discovery", "mitigation"]
@@ -88,8 +88,6 @@ def add_run(
     action: str = "keep",
 ) -> bool:
     """Add a run with everything that belongs to it; False where it is there already."""
-    from isonomia.store import tables
-
     if connection.execute(_runs().where(tables.run.c.id == run_id)).one_or_none() is not None:
         return False  # the answer to an earlier try was lost
     packed, sha256 = record
@@ -119,35 +117,34 @@ def list_runs(
     limit: int = 100,
 ) -> list[Run]:
     """Runs, the newest first."""
-    from isonomia.store.tables import run
-
-    query = _runs().order_by(run.c.created.desc(), run.c.id.desc()).limit(limit)
+    query = _runs().order_by(tables.run.c.created.desc(), tables.run.c.id.desc()).limit(limit)
     if analysis is not None:
-        query = query.where(run.c.analysis == check_slug(analysis))
+        query = query.where(tables.run.c.analysis == check_slug(analysis))
     if kind is not None:
-        query = query.where(run.c.kind == kind)
+        query = query.where(tables.run.c.kind == kind)
     if before is not None:
-        query = query.where(run.c.created < before)
+        query = query.where(tables.run.c.created < before)
     return _read(connection.execute(query))
 
 
 def find_run(connection: Connection, given: str | Run) -> Run:
     """The run with this id, or the only one whose id begins so; of an analysis, the last one."""
-    from isonomia.store.tables import run
-
     wanted = given.id if isinstance(given, Run) else str(given)
-    exact = _read(connection.execute(_runs().where(run.c.id == wanted)))
+    exact = _read(connection.execute(_runs().where(tables.run.c.id == wanted)))
     if exact:
         return exact[0]
     if len(wanted) >= 8:
-        found = _read(connection.execute(_runs().where(run.c.id.startswith(wanted, autoescape=True)).limit(2)))
+        found = _read(connection.execute(_runs().where(tables.run.c.id.startswith(wanted, autoescape=True)).limit(2)))
         if len(found) == 1:
             return found[0]
         if found:
             raise StoreError(f"Several runs begin with '{printable(wanted)}'; give more of the id.")
     named = _read(
         connection.execute(
-            _runs().where(run.c.analysis == wanted).order_by(run.c.created.desc(), run.c.id.desc()).limit(1)
+            _runs()
+            .where(tables.run.c.analysis == wanted)
+            .order_by(tables.run.c.created.desc(), tables.run.c.id.desc())
+            .limit(1)
         )
     )
     if named:
@@ -160,31 +157,23 @@ def find_run(connection: Connection, given: str | Run) -> Run:
 
 def record_of(connection: Connection, run_id: str) -> bytes:
     """The packed record of a run."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import run
-
-    packed: bytes = connection.execute(select(run.c.record).where(run.c.id == run_id)).scalar_one()
+    packed: bytes = connection.execute(select(tables.run.c.record).where(tables.run.c.id == run_id)).scalar_one()
     return packed
 
 
 def remove_run(connection: Connection, found: Run) -> None:
     """Remove a run and everything that belongs to it, unless it is gone already; the log keeps that it was there."""
-    from isonomia.store.tables import analysis, run
-
-    if connection.execute(run.delete().where(run.c.id == found.id)).rowcount:
-        connection.execute(analysis.update().where(analysis.c.baseline_run == found.id).values(baseline_run=None))
+    if connection.execute(tables.run.delete().where(tables.run.c.id == found.id)).rowcount:
+        connection.execute(
+            tables.analysis.update().where(tables.analysis.c.baseline_run == found.id).values(baseline_run=None)
+        )
         note = {"analysis": found.analysis, "record_sha256": found.record_sha256}
         add_log(connection, "remove", f"run:{found.id}", note)
 
 
 def _runs() -> Select[Any]:
     """Everything about runs but their records."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import run
-
-    return select(*(run.c[name] for name in _COLUMNS))
+    return select(*(tables.run.c[name] for name in _COLUMNS))
 
 
 def _read(rows: Iterable[Any]) -> list[Run]:
@@ -193,11 +182,11 @@ def _read(rows: Iterable[Any]) -> list[Run]:
 
 def set_baseline(connection: Connection, given: str | Run) -> Run:
     """Make a run the one that later runs of its analysis are compared with."""
-    from isonomia.store.tables import analysis
-
     found = find_run(connection, given)
     if found.kind != "audit":
         raise StoreError(f"A baseline is an audit; the run {found.id} is a {found.kind}.")
-    connection.execute(analysis.update().where(analysis.c.slug == found.analysis).values(baseline_run=found.id))
+    connection.execute(
+        tables.analysis.update().where(tables.analysis.c.slug == found.analysis).values(baseline_run=found.id)
+    )
     add_log(connection, "baseline", f"run:{found.id}", {"analysis": found.analysis})
     return found

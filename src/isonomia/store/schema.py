@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect
 
 from isonomia.errors import StoreError
-
-if TYPE_CHECKING:
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-    from sqlalchemy import Connection
+from isonomia.store import tables
 
 #: How the tables of a store compare with what this version knows.
 State = Literal["empty", "current", "older"]
@@ -17,17 +19,13 @@ State = Literal["empty", "current", "older"]
 
 def state_of(connection: Connection, shown: str) -> State:
     """How the tables of a store compare with this version's; an error where they are newer, foreign or incomplete."""
-    from sqlalchemy import inspect
-
-    from isonomia.store.tables import metadata
-
     names = set(inspect(connection).get_table_names())
     known = _revisions()
     if "alembic_version" not in names:
-        if names & set(metadata.tables):
+        if names & set(tables.metadata.tables):
             raise StoreError(
                 f"The database {shown} has tables of other software (such as "
-                f"'{sorted(names & set(metadata.tables))[0]}'). Give the store a database of its own."
+                f"'{sorted(names & set(tables.metadata.tables))[0]}'). Give the store a database of its own."
             )
         return "empty"
     current = _revision(connection)
@@ -40,7 +38,7 @@ def state_of(connection: Connection, shown: str) -> State:
         )
     if current != known[-1]:
         return "older"
-    if missing := sorted(set(metadata.tables) - names):
+    if missing := sorted(set(tables.metadata.tables) - names):
         raise StoreError(
             f"The store {shown} is damaged: the table '{missing[0]}' is missing. Restore it from a backup, or export "
             "what is left into a new store."
@@ -50,8 +48,6 @@ def state_of(connection: Connection, shown: str) -> State:
 
 def upgrade(connection: Connection) -> tuple[str | None, str]:
     """Run the migrations that a store lacks; returns the revision before and after."""
-    from alembic import command
-
     before = _revision(connection)
     config = _config()
     config.attributes["connection"] = connection
@@ -60,25 +56,18 @@ def upgrade(connection: Connection) -> tuple[str | None, str]:
 
 
 def _revision(connection: Connection) -> str | None:
-    from alembic.runtime.migration import MigrationContext
-
     found = MigrationContext.configure(connection).get_current_heads()
     return found[0] if found else None
 
 
 def _revisions() -> list[str]:
     """The revisions this version knows, the first one first."""
-    from alembic.script import ScriptDirectory
-
-    scripts: ScriptDirectory = ScriptDirectory.from_config(_config())
+    scripts = ScriptDirectory.from_config(_config())
     return [script.revision for script in scripts.walk_revisions()][::-1]
 
 
 def _config() -> Config:
-    from isonomia.errors import require
-
-    config: Any = require("alembic.config", extra="store", purpose="Keeping runs in a store").Config()
+    config = Config()
     config.set_main_option("script_location", "isonomia:store/migrations")
     config.set_main_option("path_separator", "os")
-    made: Config = config
-    return made
+    return config

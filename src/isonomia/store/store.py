@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
+
+from sqlalchemy import Connection
 
 from isonomia.audit import Comparison, Measure, Report, compare
 from isonomia.counting import Cells
@@ -19,19 +21,14 @@ from isonomia.store.analyses import Analysis, list_analyses
 from isonomia.store.answers import find_answer, record_of_result, result_of, trained_before
 from isonomia.store.benchmark_cells import BenchmarkCells
 from isonomia.store.database import Database
-from isonomia.store.history import LIMIT, read_history
 from isonomia.store.ids import new_id
 from isonomia.store.jobs import Jobs
 from isonomia.store.keys import check_slug, escaped, who_key
 from isonomia.store.log import LogLine, actor, list_log
-from isonomia.store.looking import NewRun, look_at
-from isonomia.store.records import from_bytes, pack, unpack
-from isonomia.store.rows import RunRows, attribute_key, rows_of
-from isonomia.store.runs import Kind, Run, add_run, find_run, list_runs, record_of, remove_run, set_baseline
-from isonomia.store.since import with_section
-from isonomia.store.tallies import MIN_CELL, add_cells, read_cells
-from isonomia.store.transfer import export_runs, import_runs
-from isonomia.store.watches import (
+from isonomia.store.over_time.history import LIMIT, read_history
+from isonomia.store.over_time.looking import NewRun, look_at
+from isonomia.store.over_time.since import with_section
+from isonomia.store.over_time.watches import (
     Alert,
     Rule,
     Watch,
@@ -41,9 +38,11 @@ from isonomia.store.watches import (
     list_alerts,
     list_watches,
 )
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from isonomia.store.records import from_bytes, pack, unpack
+from isonomia.store.rows import RunRows, attribute_key, rows_of
+from isonomia.store.runs import Kind, Run, add_run, find_run, list_runs, record_of, remove_run, set_baseline
+from isonomia.store.tallies import MIN_CELL, add_cells, read_cells
+from isonomia.store.transfer import export_runs, import_runs
 
 T = TypeVar("T")
 
@@ -258,7 +257,7 @@ class Store:
             When to alert. "policy": a criterion exceeds the policy and did not in the run before. "change": a figure
             differs from that of the baseline run (see `set_baseline`): two-sample tests, corrected over all watched
             figures (Holm) and over repeated looks. "chart": a figure left the limits of its own history
-            (`isonomia.store.charts`).
+            (`isonomia.store.over_time.charts`).
         metric, measure, who, attributes : optional
             The figures, as in `history`; without `who` and `attributes` all figures of the metric.
         """

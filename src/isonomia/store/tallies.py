@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sqlalchemy import Connection, select
 
 from isonomia.counting import Cells, Codes
 from isonomia.errors import StoreError
 from isonomia.languages import decode, encode
+from isonomia.store import tables
 from isonomia.store.keys import check_slug
 from isonomia.store.records import as_bytes, from_bytes, pack, unpack
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 #: Cells of fewer rows are merged.
 MIN_CELL = 5
@@ -48,21 +47,15 @@ def merged(cells: Cells, min_cell: int) -> Cells:
 
 def add_cells(connection: Connection, run: str, name: str, given: Cells, *, min_cell: int = MIN_CELL) -> None:
     """Keep the cells of a run under a name, in place of earlier ones."""
-    from isonomia.store.tables import cells
-
     slug = check_slug(name, "name")
     packed, sha256 = pack(as_bytes(_written(merged(given, min_cell))))
-    connection.execute(cells.delete().where(cells.c.run == run, cells.c.name == slug))
-    connection.execute(cells.insert().values(run=run, name=slug, record=packed, record_sha256=sha256))
+    connection.execute(tables.cells.delete().where(tables.cells.c.run == run, tables.cells.c.name == slug))
+    connection.execute(tables.cells.insert().values(run=run, name=slug, record=packed, record_sha256=sha256))
 
 
 def read_cells(connection: Connection, run: str, name: str) -> Cells:
     """The cells that were kept."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import cells
-
-    query = select(cells).where(cells.c.run == run)
+    query = select(tables.cells).where(tables.cells.c.run == run)
     rows = {row.name: row for row in connection.execute(query)}
     if name not in rows:
         known = ", ".join(sorted(rows)) or "none"

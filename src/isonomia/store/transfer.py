@@ -7,21 +7,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import select
 
 from isonomia.atomic import atomic_write
 from isonomia.audit import Report
 from isonomia.errors import DataError, StoreError
 from isonomia.report import SCHEMA_VERSION
+from isonomia.store import tables
 from isonomia.store.analyses import add_analysis
+from isonomia.store.database import Database
 from isonomia.store.ids import new_id
 from isonomia.store.keys import check_slug
 from isonomia.store.records import MAX_BYTES, from_bytes, pack, unpack
 from isonomia.store.rows import RunRows, rows_of
 from isonomia.store.runs import add_run, list_runs, record_of
-
-if TYPE_CHECKING:
-    from isonomia.store.database import Database
 
 #: What describes an exported store, and what a run's record is called.
 MANIFEST, REPORT, RESULT = "store.json", "report.json", "result.json"
@@ -31,10 +32,6 @@ _TIMES = ("created", "finished", "signed_at")
 
 def export_runs(database: Database, folder: Path, analysis: str | None = None) -> int:
     """Write every run into ``folder/ANALYSIS/ID/``, and what the store knows besides into store.json."""
-    from sqlalchemy import select
-
-    from isonomia.store import tables
-
     slug = None if analysis is None else check_slug(analysis)
     runs = database.read(lambda connection: list_runs(connection, analysis=slug, limit=1 << 31))[::-1]
     chosen = select(tables.analysis).order_by(tables.analysis.c.slug)
@@ -102,7 +99,7 @@ def _exported(folder: Path) -> Iterator[tuple[str, str, RunRows, bytes]]:
     for given in _manifest(folder)["runs"]:
         slug, run_id = check_slug(given["analysis"]), str(given["id"])
         if not run_id.replace("-", "").isalnum():
-            raise StoreError(f"'{folder / MANIFEST}' names a run with a strange id: {run_id[:80]!r}.")
+            raise StoreError(f"'{folder / MANIFEST}' contains an invalid run id: {run_id[:80]!r}.")
         name = REPORT if given["kind"] == "audit" else RESULT
         record = _read(folder / slug / run_id / name)
         rows = rows_of_record(record, f"run {run_id}") if given["kind"] == "audit" else RunRows(run={})
@@ -116,7 +113,7 @@ def _reports(folder: Path, analysis: str | None) -> Iterator[tuple[str, str, Run
     if not paths:
         raise StoreError(f"There is no {REPORT} and no {MANIFEST} in '{folder}'.")
     if analysis is None:
-        raise StoreError(f"'{folder}' does not say which analysis its reports belong to; name it: --analysis NAME.")
+        raise StoreError(f"'{folder}' does not name the analysis of its reports. Pass --analysis NAME.")
     for path in paths:
         record = _read(path)
         yield new_id(), check_slug(analysis), rows_of_record(record, f"'{path}'"), record
@@ -131,35 +128,33 @@ def _manifest(folder: Path) -> Any:
 
 def _is_known(connection: Any, run_id: str, slug: str, sha256: str) -> bool:
     """Whether the store has the run, or the same record in the same analysis."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import run
-
-    same = connection.execute(select(run.c.record_sha256).where(run.c.id == run_id)).scalar_one_or_none()
+    same = connection.execute(select(tables.run.c.record_sha256).where(tables.run.c.id == run_id)).scalar_one_or_none()
     if same is not None and same != sha256:
         raise StoreError(f"The store has another record of the run {run_id}; remove one of the two first.")
-    query = select(run.c.id).where(run.c.record_sha256 == sha256, run.c.analysis == slug)
+    query = select(tables.run.c.id).where(tables.run.c.record_sha256 == sha256, tables.run.c.analysis == slug)
     return same is not None or connection.execute(query.limit(1)).first() is not None
 
 
 def _describe(connection: Any, analyses: list[dict[str, Any]]) -> None:
     """Titles, owners and baselines of analyses that the store did not know."""
-    from isonomia.store.tables import analysis
-
     for given in analyses:
         slug = check_slug(given["slug"])
         add_analysis(connection, slug)
         facts = {name: given.get(name) for name in ("title", "owner", "baseline_run", "tags")}
         facts["created"] = datetime.fromisoformat(given["created"])
-        empty = (analysis.c.slug == slug) & analysis.c.baseline_run.is_(None) & analysis.c.title.is_(None)
-        connection.execute(analysis.update().where(empty).values(**facts))
+        empty = (
+            (tables.analysis.c.slug == slug)
+            & tables.analysis.c.baseline_run.is_(None)
+            & tables.analysis.c.title.is_(None)
+        )
+        connection.execute(tables.analysis.update().where(empty).values(**facts))
 
 
 def _read(path: Path) -> bytes:
     if not path.is_file():
         raise StoreError(f"The file '{path}' is missing.")
     if path.stat().st_size > MAX_BYTES:
-        raise StoreError(f"'{path}' is larger than {MAX_BYTES:,} bytes; that is not a record of Isonomia.")
+        raise StoreError(f"'{path}' is larger than {MAX_BYTES:,} bytes; it is not a record of Isonomia.")
     return path.read_bytes()
 
 

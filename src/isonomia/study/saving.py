@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def save_study(study: Study, folder: Path) -> dict[str, Path]:
     """Writes ``<language>/report.*``, ``tables/*.csv``, ``tables/*.<language>.tex``, ``figures/*.<language>.svg``."""
     if folder.exists() and not folder.is_dir():
-        raise SpecError(f"A study goes into a folder; {str(folder)!r} is a file. Name a folder, or move the file.")
+        raise SpecError(f"A study is written to a folder, but {str(folder)!r} is a file. Name a folder.")
     document = study.document
     written: dict[str, Path] = {}
     for language in languages():

@@ -1,9 +1,9 @@
 """What is examined: data and a model, arrays, or counts, read once into truth, predictions, groups and weights."""
 
-from isonomia.subject.arrays import Outcome, are_probabilities
 from isonomia.subject.attributes import dataset_attributes, read_attributes
-from isonomia.subject.dataset_surface import surface_of
+from isonomia.subject.columns import surface_of
 from isonomia.subject.options import AllRoles, Reading, Settings, SubjectOptions
+from isonomia.subject.outcome import Outcome, are_probabilities
 from isonomia.subject.reading import as_model, is_column, read_dataset
 from isonomia.subject.subject import Subject
 

@@ -38,7 +38,7 @@ def read_counts(table: Any, columns: CountColumns, reading: Mapping[str, Any], s
     count, weight = columns.count, columns.weight
     frame = wrap(table)
     if unfit := [name for name in reading if name not in ("task", "positive", "privileged")]:
-        raise SpecError(f"`{unfit[0]}` does not go with counts; name columns of the table instead.")
+        raise SpecError(f"`{unfit[0]}` cannot be used with counts; name columns of the table instead.")
     roles = [name for name in (target, prediction, count, weight) if name is not None]
     if protected is None:
         protected = [name for name in frame.columns if name not in roles]

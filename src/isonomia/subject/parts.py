@@ -12,9 +12,9 @@ from isonomia.data import Dataset, check_weights
 from isonomia.events import Progress
 from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
-from isonomia.subject.arrays import Outcome
 from isonomia.subject.attributes import attributes_given
 from isonomia.subject.options import Settings
+from isonomia.subject.outcome import Outcome
 from isonomia.subject.reading import backend_given, privileged_of
 from isonomia.typing import Bools
 

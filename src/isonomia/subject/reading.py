@@ -10,14 +10,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Backend, Dataset, Task, backend_of
+from isonomia.data import Backend, Dataset, backend_of
 from isonomia.errors import DataError
 from isonomia.events import Progress
 from isonomia.languages import msg
 from isonomia.models import Model, Surface
-from isonomia.subject.arrays import read_arrays, truth_alone
-from isonomia.subject.dataset_surface import surface_of
-from isonomia.subject.truth import Truth, read_truth
+from isonomia.subject.columns import OutcomeColumns
+from isonomia.subject.truth import read_truth
 from isonomia.typing import Bools
 
 _ROLES = (
@@ -65,18 +64,19 @@ def predictions_and_truth(
     data: Dataset | None, model: Model | Surface | None, reading: Mapping[str, Any], progress: Progress
 ) -> tuple[Surface, NDArray[Any] | None, Bools]:
     """Predictions about all rows, their true outcomes (None without a target), and where those are known."""
-    y_true, y_pred, y_score = (reading.get(name) for name in ("y_true", "y_pred", "y_score"))
-    task, positive = (reading.get(name, None if data is None else getattr(data, name)) for name in ("task", "positive"))
-    what = "y_true"
-    if y_true is None and data is not None and data.target is not None:
-        y_true, what = data.column(data.target), data.target
-    if y_pred is not None or y_score is not None:
-        if model is not None:
+    columns = OutcomeColumns.of(data, reading)
+    predicted = columns.predicted is not None or columns.scores is not None
+    if isinstance(model, Model | Surface):
+        if reading.get("y_pred") is not None or reading.get("y_score") is not None:
             raise DataError("Give a model or predictions (y_pred, y_score), not both.")
-        surface, truth = read_arrays(y_true, y_pred, y_score=y_score, task=task, positive=positive)
+        surface = model if isinstance(model, Surface) else _predicted(data, model, progress)
+        truth = None if columns.true is None else read_truth(columns.true, surface, what=columns.true_name)
+    elif predicted or columns.true is not None:
+        surface, truth = columns.read()
+    elif data is not None:
+        surface, truth = Surface(data.task or "binary"), None
     else:
-        given = _predicted(data, model, progress) if isinstance(model, Model) else model
-        surface, truth = _of_surface(data, given, y_true, what, task, positive)
+        raise DataError("Give predictions (y_pred) or scores (y_score).")
     n = data.height if data is not None else len(surface) if surface.kinds else 0 if truth is None else len(truth.known)
     for name, length in (
         ("predictions", len(surface) if surface.kinds else n),
@@ -89,7 +89,7 @@ def predictions_and_truth(
     if truth is None:
         return surface, None, np.ones(n, dtype=bool)
     if not truth.known.any():
-        raise DataError(f"Every value of the target '{what}' is missing; nothing can be measured.")
+        raise DataError(f"Every value of the target '{columns.true_name}' is missing; nothing can be measured.")
     return surface, truth.values, truth.known
 
 
@@ -101,20 +101,6 @@ def _predicted(data: Dataset | None, model: Model, progress: Progress) -> Surfac
         surface = model.surface(data, between=stage.at)
         stage.at(len(data))
     return surface
-
-
-def _of_surface(
-    data: Dataset | None, surface: Surface | None, y_true: Any, what: str, task: Task | None, positive: Any
-) -> tuple[Surface, Truth | None]:
-    if surface is None and data is not None and (data.roles.prediction is not None or data.roles.score):
-        surface = surface_of(data)
-    if surface is None and y_true is not None:
-        return truth_alone(y_true, task, positive)
-    if surface is None and data is not None:
-        return Surface(data.task or "binary"), None
-    if surface is None:
-        raise DataError("Give predictions (y_pred) or scores (y_score).")
-    return surface, None if y_true is None else read_truth(y_true, surface, what=what)
 
 
 def privileged_of(dataset: Dataset | None, given: Any) -> Any:

@@ -19,12 +19,12 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, Words, msg
 from isonomia.models import Model, Surface
-from isonomia.subject.arrays import Outcome
 from isonomia.subject.attributes import read_attributes
 from isonomia.subject.counts import CountColumns, read_counts
 from isonomia.subject.engine_rows import read_counted
 from isonomia.subject.fingerprint import fingerprint_of
 from isonomia.subject.options import AllOptions, CountOptions, Settings, SubjectOptions, split_options
+from isonomia.subject.outcome import Outcome
 from isonomia.subject.reading import is_column
 from isonomia.subject.single_rows import SAMPLED, in_rows
 from isonomia.subject.sources import read_parts
@@ -190,7 +190,7 @@ class Subject:
         """The same subject for another function, which need not repeat its notes."""
         if model is not None or reading:
             given = ", ".join(["model"] * (model is not None) + list(reading))
-            raise SpecError(f"A Subject has its data and model already; leave out {given}.")
+            raise SpecError(f"A Subject already has its data and model; leave out {given}.")
         return replace(self, settings=self.settings | changes, notes=())
 
     def __repr__(self) -> str:

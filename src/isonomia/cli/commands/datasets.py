@@ -20,7 +20,7 @@ def listing(ctx: typer.Context, talk: ScreenOptions) -> None:
     if ctx.invoked_subcommand is not None:
         return
     from isonomia.data import catalog
-    from isonomia.evidence import Table, yes_no
+    from isonomia.evidence import Column, Table, yes_no
 
     screen = talk.screen()
     rows = catalog.listing()
@@ -29,7 +29,7 @@ def listing(ctx: typer.Context, talk: ScreenOptions) -> None:
     shown = ("name", "rows", "target", "favourable", "protected", "here", "purpose")
     columns: dict[str, list[Any]] = {key: [row[key] for row in rows] for key in shown}
     columns["here"] = [yes_no(here) for here in columns["here"]]
-    screen.table(Table.of(columns, {"rows": "int"}))
+    screen.table(Table.of(columns, [Column("rows", format="int")]))
 
 
 @datasets.command("show")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from isonomia.cli.options.model import ModelOptions
 from isonomia.cli.options.screen import ScreenOptions
-from isonomia.cli.options.shared import MaxSeconds, MethodOption, Reuse, Seed, StoreAddress, TableFile
+from isonomia.cli.options.search import SearchOptions
 from isonomia.cli.options.table import TableOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
@@ -36,7 +36,6 @@ def pairs(
             "--max-tests", metavar="N", min=0, help="People to test; 0 for no limit. 10,000, or all in the data."
         ),
     ] = None,
-    max_seconds: MaxSeconds = None,
     gamma: Annotated[
         float, typer.Option("--gamma", metavar="X", min=0, help="Scores must differ by more; 0: decisions must differ.")
     ] = 0.0,
@@ -45,62 +44,39 @@ def pairs(
     ] = False,
     ledger_dir: Annotated[
         Path | None,
-        typer.Option("--ledger-dir", metavar="DIR", help="Keep a ledger here, or continue it."),
+        typer.Option("--ledger-dir", metavar="DIR", help="Keep a ledger here, named by --analysis, or continue it."),
     ] = None,
-    store: StoreAddress = None,
-    analysis: Annotated[
-        str | None, typer.Option("--analysis", metavar="NAME", help="Its name in the store and in --ledger-dir.")
-    ] = None,
-    reuse: Reuse = False,
-    option: MethodOption = None,
-    out: TableFile = None,
-    seed: Seed = 0,
+    search: SearchOptions,
     talk: ScreenOptions,
 ) -> None:
     """Find people who would be treated differently if only protected attributes were different."""
-    from isonomia.cli.options.method import read_options
-    from isonomia.cli.output.frames import check_writable, write_frame
-    from isonomia.cli.output.progress_bar import ProgressBar
-    from isonomia.cli.output.store import chosen_store
     from isonomia.discovery import METHODS, find_pairs
-    from isonomia.languages import msg
 
     screen = talk.screen()
-    if out is not None:
-        check_writable(out)
-    keeping = None if ledger_dir is not None and store is None else chosen_store(store, analysis)
-    with ProgressBar(screen, msg("Searching")) as progress:
+
+    def find(**shared: Any) -> PairResult:
         data = table.read(screen)
         if not data.protected:
             raise SpecError("`--protected` must name the attributes to change: --protected sex,race")
-        result = find_pairs(
+        return find_pairs(
             data,
             model.require(),
             method=method,
             constraints=constraint or (),
             max_tests="auto" if max_tests is None else max_tests or None,
-            max_seconds=max_seconds,
             gamma=gamma,
             one_attr_at_a_time=one_at_a_time,
             ledger_dir=ledger_dir,
-            store=None if keeping is None else keeping.store,
-            analysis=analysis,
-            reuse=reuse,
-            seed=seed,
-            progress=progress,
-            **read_options(option, METHODS.where(finds="pairs")[method].parameters),
+            **shared,
         )
-    if out is not None:
-        write_frame(result.table, out)
-    _show(screen, result)
+
+    parameters = METHODS.where(finds="pairs")[method].parameters
+    _show(screen, search.run(screen, find, parameters, keep=ledger_dir is None or search.store is not None))
 
 
 def _show(screen: Screen, result: PairResult) -> None:
     from isonomia.evidence import Change
 
-    if screen.json:
-        screen.data(result.to_dict())
-        return
     for finding in result.findings:
         screen.say(finding.message)
     if len(result.pairs):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +10,7 @@ from isonomia.cli.command_group import CommandGroup
 from isonomia.cli.options.model import ModelOptions
 from isonomia.cli.options.roles import read_names
 from isonomia.cli.options.screen import ScreenOptions
-from isonomia.cli.options.shared import AnalysisName, MaxSeconds, MethodOption, Reuse, Seed, StoreAddress, TableFile
+from isonomia.cli.options.search import SearchOptions
 from isonomia.cli.options.table import TableOptions
 from isonomia.cli.output.screen import Screen
 
@@ -39,32 +39,19 @@ def subgroups(
     max_overlap: Annotated[
         float | None, typer.Option("--max-overlap", metavar="X", help="Leave out subgroups that overlap a better one.")
     ] = None,
-    max_seconds: MaxSeconds = None,
     max_memory: Annotated[
         int, typer.Option("--max-memory", metavar="MB", min=1, help="Memory that a search over conditions works with.")
     ] = 512,
-    option: MethodOption = None,
-    out: TableFile = None,
-    store: StoreAddress = None,
-    analysis: AnalysisName = None,
-    reuse: Reuse = False,
-    seed: Seed = 0,
+    search: SearchOptions,
     talk: ScreenOptions,
 ) -> None:
     """Find subgroups with other outcomes or errors than the rest."""
-    from isonomia.cli.options.method import read_options
-    from isonomia.cli.output.frames import check_writable, write_frame
-    from isonomia.cli.output.progress_bar import ProgressBar
-    from isonomia.cli.output.store import chosen_store
     from isonomia.discovery import METHODS, find_subgroups
-    from isonomia.languages import msg
 
     screen = talk.screen()
-    if out is not None:
-        check_writable(out)
-    keeping = chosen_store(store, analysis)
-    with ProgressBar(screen, msg("Searching")) as progress:
-        result = find_subgroups(
+
+    def find(**shared: Any) -> SubgroupResult:
+        return find_subgroups(
             table.read(screen),
             model.load(),
             method=method,
@@ -74,24 +61,15 @@ def subgroups(
             min_support=_support(min_support),
             holdout=holdout,
             max_overlap=max_overlap,
-            max_seconds=max_seconds,
             max_memory=max_memory << 20,
-            seed=seed,
-            store=None if keeping is None else keeping.store,
-            analysis=analysis,
-            reuse=reuse,
-            progress=progress,
-            **read_options(option, () if method == "auto" else METHODS.where(finds="subgroups")[method].parameters),
+            **shared,
         )
-    if out is not None:
-        write_frame(result.table, out)
-    _show(screen, result)
+
+    parameters = () if method == "auto" else METHODS.where(finds="subgroups")[method].parameters
+    _show(screen, search.run(screen, find, parameters))
 
 
 def _show(screen: Screen, result: SubgroupResult) -> None:
-    if screen.json:
-        screen.data(result.to_dict())
-        return
     table = result.tables["subgroups"]
     hidden = {*result.feature_names, *(f"{name} (feature)" for name in result.feature_names), "subgroup_key", "p_value"}
     hidden |= {"outcome", "diff_outcome", "overlap"}

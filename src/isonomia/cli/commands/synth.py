@@ -123,7 +123,7 @@ def _generated(
 
 
 def _tell(screen: Screen, made: Synthetic, out: Path, truth: Path) -> None:
-    from isonomia.evidence import Table
+    from isonomia.evidence import Column, Table
 
     biased = made.truth.biased
     if screen.json:
@@ -145,4 +145,6 @@ def _tell(screen: Screen, made: Synthetic, out: Path, truth: Path) -> None:
     }
     screen.say(f"{len(made.dataset):,} rows in {out}; what is true about them in {truth}.")
     if biased:
-        screen.table(Table.of(columns, {"bias": "num", "rows": "int"}), title="Biases put in")
+        screen.table(
+            Table.of(columns, [Column("bias", format="num"), Column("rows", format="int")]), title="Biases put in"
+        )

@@ -10,11 +10,11 @@ from isonomia.counting import Codes, cross_sum
 from isonomia.data import Dataset
 
 
-def proxies_of(dataset: Dataset, name: str, features: Sequence[str], *, k: int = 3) -> list[str]:
-    """The features most associated with an attribute, by Cramer's V over categories or tenths, the closest first."""
+def proxies_of(dataset: Dataset, name: str, features: Sequence[str]) -> list[str]:
+    """The three features most associated with an attribute (Cramer's V over categories or tenths), closest first."""
     target = _coded(dataset, name)
     strength = {feature: cramers_v(target, _coded(dataset, feature)) for feature in features if feature != name}
-    return sorted(strength, key=lambda feature: -strength[feature])[:k]
+    return sorted(strength, key=lambda feature: -strength[feature])[:3]
 
 
 def cramers_v(a: Codes, b: Codes) -> float:

@@ -96,7 +96,7 @@ def _read(data: Any, model: Any, roles: Mapping[str, Any]) -> tuple[Dataset, Any
         return read_dataset(data, given), model
     repeated = ["model"] * (model is not None) + [n for n in ("target", "positive", "task") if roles[n] is not None]
     if repeated:
-        raise SpecError(f"A Subject has its data and model already; leave out {', '.join(repeated)}.")
+        raise SpecError(f"A Subject already has its data and model; leave out {', '.join(repeated)}.")
     return data.data, data.needs_model()
 
 

@@ -11,7 +11,7 @@ from isonomia.counting import count_by, sum_by
 from isonomia.discovery.method import Method
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
-from isonomia.evidence import THRESHOLDS, Change, Estimate, Finding, Picture, Table, wilson
+from isonomia.evidence import THRESHOLDS, Change, Column, Estimate, Finding, Picture, Table, wilson
 from isonomia.languages import Message, column_names, msg
 from isonomia.languages.naming import at_least, between, either, is_value, number
 from isonomia.probing import Domain
@@ -23,6 +23,21 @@ WITNESSES = 50
 BACKGROUND = 20_000
 #: Whole numbers with more values than this are sorted instead of counted.
 MAX_COUNTED = 100_000
+_VALUE_COLUMNS = (
+    Column("value", title=msg("Protected value")),
+    Column("tests", format="int", title=msg("People tested")),
+    Column("found", format="int", title=msg("Treated differently")),
+    Column("share", format="pct", title=msg("Share")),
+    Column("worse", format="int", title=msg("Treated worse")),
+    Column("better", format="int", title=msg("Treated better")),
+)
+_FEATURE_COLUMNS = (
+    Column("feature", title=msg("Feature")),
+    Column("distance", format="num", title=msg("Distance")),
+    Column("value", title=msg("Most over-represented")),
+    Column("found", format="pct", title=msg("Share among those found")),
+    Column("everyone", format="pct", title=msg("Share among everyone")),
+)
 
 
 def build_result(space: Space, pairs: Pairs, *, method: Method) -> PairResult:
@@ -104,12 +119,11 @@ def witnesses(space: Space, pairs: Pairs) -> Table:
     columns["gap"] = some.gap
     return Table.of(
         columns,
-        formats={"gap": "num", "case_id": "int"},
-        titles={
-            "case_id": msg("Pair"),
-            "outcome": msg("Outcome"),
-            "gap": msg("Difference"),
-        },
+        (
+            Column("case_id", format="int", title=msg("Pair")),
+            Column("outcome", title=msg("Outcome")),
+            Column("gap", format="num", title=msg("Difference")),
+        ),
         title=msg("Pairs treated most differently (changed cells: before → after)"),
         backend=space.domain.backend,
     )
@@ -160,30 +174,11 @@ def _lower_first(pairs: Pairs) -> Any:
 
 def values_table(counts: dict[str, dict[str, Any]], space: Space) -> Table:
     """The counts by protected value as a table."""
-    rows = list(counts.items())
-    columns: dict[str, Any] = {
-        "value": [name for name, _ in rows],
-        "tests": [entry["TSN"] for _, entry in rows],
-        "found": [entry["DSN"] for _, entry in rows],
-        "share": [entry["SUR"] for _, entry in rows],
-    }
-    if rows and "worse" in rows[0][1]:
-        columns["worse"] = [entry["worse"] for _, entry in rows]
-        columns["better"] = [entry["better"] for _, entry in rows]
-    return Table.of(
-        columns,
-        formats={"tests": "int", "found": "int", "share": "pct", "worse": "int", "better": "int"},
-        titles={
-            "value": msg("Protected value"),
-            "tests": msg("People tested"),
-            "found": msg("Treated differently"),
-            "share": msg("Share"),
-            "worse": msg("Treated worse"),
-            "better": msg("Treated better"),
-        },
-        title=msg("Protected values in the pairs found"),
-        backend=space.domain.backend,
-    )
+    described = _VALUE_COLUMNS[: 6 if any("worse" in entry for entry in counts.values()) else 4]
+    names = {"TSN": "tests", "DSN": "found", "SUR": "share"}
+    rows = [{"value": value, **{names.get(key, key): n for key, n in entry.items()}} for value, entry in counts.items()]
+    title = msg("Protected values in the pairs found")
+    return Table.from_rows(rows, described, title=title, backend=space.domain.backend)
 
 
 def features_table(space: Space, pairs: Pairs) -> Table:
@@ -193,7 +188,7 @@ def features_table(space: Space, pairs: Pairs) -> Table:
     there is none), and the value (or tenth of the range) that is most over-represented.
     """
     against = space.people if len(space.people) else space.domain.sample(BACKGROUND, np.random.default_rng(0))
-    rows: list[tuple[str, float, str, float, float]] = []
+    rows: list[dict[str, Any]] = []
     every, those_found = _value_counts(against, space.domain), _value_counts(pairs.first, space.domain)
     for column in space.movable:
         feature, (values, counts) = space.domain.features[int(column)], every[int(column)]
@@ -204,22 +199,11 @@ def features_table(space: Space, pairs: Pairs) -> Table:
         low, high = edges[index], edges[index + 1]
         name = feature.text(float(low)) if feature.kind == "category" else _range(feature, low, high)
         distance = 0.5 * float(np.abs(found - everyone).sum())
-        rows.append((feature.name, distance, name, float(found[index]), float(everyone[index])))
-    rows.sort(key=lambda row: -row[1])
-    names = ("feature", "distance", "value", "found", "everyone")
-    return Table.of(
-        {name: [row[index] for row in rows] for index, name in enumerate(names)},
-        formats={"distance": "num", "found": "pct", "everyone": "pct"},
-        titles={
-            "feature": msg("Feature"),
-            "distance": msg("Distance"),
-            "value": msg("Most over-represented"),
-            "found": msg("Share among those found"),
-            "everyone": msg("Share among everyone"),
-        },
-        title=msg("Features that go with being treated differently"),
-        backend=space.domain.backend,
-    )
+        shares = {"found": float(found[index]), "everyone": float(everyone[index])}
+        rows.append({"feature": feature.name, "distance": distance, "value": name, **shares})
+    rows.sort(key=lambda row: -row["distance"])
+    title = msg("Features that go with being treated differently")
+    return Table.from_rows(rows, _FEATURE_COLUMNS, title=title, backend=space.domain.backend)
 
 
 Counts = tuple[Floats, NDArray[np.intp]]

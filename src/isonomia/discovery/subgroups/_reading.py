@@ -81,8 +81,7 @@ def read_problem(
     data, surface, truth = subject.known, subject.outcome.surface, subject.outcome.truth
     if not data.searchable:
         raise DataError(
-            "There is no feature to put a condition on; give a table with at least one feature column that is not an "
-            "identifier."
+            "There is no feature to search; give a table with at least one feature column that is not an identifier."
         )
     task = surface.task if surface.kinds or truth is not None else None
     method.check_task(task)

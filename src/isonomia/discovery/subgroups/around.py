@@ -11,7 +11,7 @@ from isonomia.counting import Codes, count_by, sum_by
 from isonomia.discovery.subgroups.conditions import condition_text, slice_text
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.errors import SpecError
-from isonomia.evidence import Picture, Result, Table
+from isonomia.evidence import Column, Picture, Result, Table
 from isonomia.languages import msg
 from isonomia.languages.naming import together
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 #: Fewer rows than this say little about one more condition.
 FEWEST = 30
+_COLUMNS = (
+    Column("relation", title=msg("Relation")),
+    Column("slice", title=msg("Subgroup")),
+    Column("size", format="int", title=msg("Rows")),
+    Column("outcome", format="num", title=msg("Outcome")),
+    Column("diff_outcome", format="num", title=msg("Difference from everyone")),
+)
 
 
 def around(result: SubgroupResult, index: int, *, k: int = 10) -> Result:
@@ -34,21 +41,8 @@ def around(result: SubgroupResult, index: int, *, k: int = 10) -> Result:
         rest = {other: codes for other, codes in subgroup.conditions.items() if other != name}
         rows.append(_row(msg("without a condition"), Subgroup(rest), result.features, outcome))
     rows += _children(subgroup, result.features, outcome, k)
-    titles = {
-        "relation": msg("Relation"),
-        "slice": msg("Subgroup"),
-        "size": msg("Rows"),
-        "outcome": msg("Outcome"),
-        "diff_outcome": msg("Difference from everyone"),
-    }
     title = msg("Around {slice}", slice=slice_text(subgroup, result.features))
-    table = Table.of(
-        {key: [row[key] for row in rows] for key in titles},
-        {"size": "int", "outcome": "num", "diff_outcome": "num"},
-        titles,
-        title,
-        result.tables["subgroups"].backend,
-    )
+    table = Table.from_rows(rows, _COLUMNS, title=title, backend=result.tables["subgroups"].backend)
     picture = Picture("bars", "around", title, {"labels": "slice", "value": "diff_outcome", "n": "size"})
     return Result("subgroups.around", title, {"around": table}, pictures=(picture,))
 

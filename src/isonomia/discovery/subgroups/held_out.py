@@ -58,7 +58,7 @@ def with_holdout(method: Method, problem: Problem, holdout: float, max_overlap: 
 def _one_way(
     method: Method, problem: Problem, held_out: NDArray[np.intp], max_overlap: float | None, k: int, ways: int
 ) -> tuple[Search, list[tuple[Subgroup, float]]]:
-    """One search with some rows held out; the subgroups measured on these, each with its place on the rows searched."""
+    """One search with some rows held out; the subgroups measured on these, each with its rank on those searched."""
     assert method.measure is not None  # `with_holdout` refuses such methods
     measured = np.zeros(problem.n, dtype=bool)
     measured[held_out] = True
@@ -67,15 +67,15 @@ def _one_way(
     search, _ = present.without_repeats(search, searched, max_overlap, k)
     again = [replace(method.measure(other, item), measured=measured) for item in search.subgroups]
     if method.nested:
-        places = [_chance(searched, item) for item in search.subgroups]
+        ranks = [_chance(searched, item) for item in search.subgroups]
         p_values = [_joint_p(searched, other, *pair) for pair in zip(search.subgroups, again, strict=True)]
     else:
-        places = [float(place) for place in range(len(again))]
+        ranks = [float(rank) for rank in range(len(again))]
         p_values = [np.nan if item.p_value is None else item.p_value for item in again]
     p_values = [min(1.0, ways * p) for p in p_values]
     out = [
-        (replace(item, p_value=_known(p), p_adjusted=_known(adjusted)), place)
-        for item, place, p, adjusted in zip(again, places, p_values, holm(p_values), strict=True)
+        (replace(item, p_value=_known(p), p_adjusted=_known(adjusted)), rank)
+        for item, rank, p, adjusted in zip(again, ranks, p_values, holm(p_values), strict=True)
     ]
     return search, out
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.evidence import Estimate, Format, Picture, Table
+from isonomia.evidence import Column, Estimate, Picture, Table
 from isonomia.languages import Message
 
 
@@ -102,10 +102,8 @@ class Search:
         What was examined, in words ("false positive rate").
     style : "pct" or "num"
         How that quantity is written.
-    formats : mapping
-        How the columns of `Subgroup.stats` are written.
-    titles : mapping of Message
-        What they are headed by; by their names where left out.
+    columns : tuple of Column
+        The columns of `Subgroup.stats`: how they are written and headed.
     tables, pictures, notes, values
         What the method has to show besides.
     details : object
@@ -120,8 +118,7 @@ class Search:
     nodes: int = 0
     complete: bool = True
     style: Literal["pct", "num"] = "pct"
-    formats: Mapping[str, Format] = field(default_factory=dict)
-    titles: Mapping[str, Message] = field(default_factory=dict)
+    columns: tuple[Column, ...] = ()
     tables: Mapping[str, Table] = field(default_factory=dict)
     pictures: tuple[Picture, ...] = ()
     notes: tuple[Message, ...] = ()

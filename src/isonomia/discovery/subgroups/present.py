@@ -16,10 +16,22 @@ from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import GIVEN_SCORE
 from isonomia.events import Clock
-from isonomia.evidence import THRESHOLDS, Finding, Format, Picture, Table, beyond, rank
+from isonomia.evidence import THRESHOLDS, Column, Finding, Picture, Table, beyond, rank
 from isonomia.languages import Message, msg
 from isonomia.models import Model
 
+_COLUMNS = (
+    Column("subgroup_key", title=msg("Key")),
+    Column("slice", title=msg("Subgroup")),
+    Column("size", format="int", title=msg("Rows")),
+    Column("support", format="pct", title=msg("Share of rows")),
+    Column("p_value", format="p", title=msg("p-value")),
+    Column("p_adjusted", format="p", title=msg("Adjusted p-value")),
+    Column("outcome", format="num", title=msg("Outcome")),
+    Column("diff_outcome", format="num", title=msg("Difference from everyone")),
+    Column("overlap", format="pct", title=msg("Overlap with a higher-ranked subgroup")),
+    Column("note", title=msg("note")),
+)
 #: Values of a protected attribute listed in `dsn_by_attr_value`, at most.
 _MAX_VALUES = 100
 #: Above this share of common rows, a subgroup repeats a better one and makes no finding of its own.
@@ -108,35 +120,13 @@ def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.
         ),
         "overlap": np.array(overlaps(masks, [kind_of_finding(item) for item in found]), dtype=float),
     }
-    own = {name: [item.stats.get(name) for item in found] for name in search.formats}
+    own = {name: [item.stats.get(name) for item in found] for name in (column.name for column in search.columns)}
     own["note"] = [_why_missing(item) for item in found]
     clash = [name for name in columns if name in shared or name in own]
     for name in clash:  # a feature that is called like a column of the result
         columns = {(f"{key} (feature)" if key == name else key): values for key, values in columns.items()}
-    formats: dict[str, Format] = {
-        "size": "int",
-        "support": "pct",
-        "p_value": "p",
-        "p_adjusted": "p",
-        "outcome": "num",
-        "diff_outcome": "num",
-        "overlap": "pct",
-        **search.formats,
-    }
-    titles = {
-        "subgroup_key": msg("Key"),
-        "slice": msg("Subgroup"),
-        "size": msg("Rows"),
-        "support": msg("Share of rows"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("Adjusted p-value"),
-        "outcome": msg("Outcome"),
-        "diff_outcome": msg("Difference from everyone"),
-        "overlap": msg("Overlap with a higher-ranked subgroup"),
-        **search.titles,
-        "note": msg("note"),
-    }
-    return Table.of({**columns, **shared, **own}, formats, titles, msg("Subgroups found"), backend)
+    described = (*_COLUMNS, *search.columns)
+    return Table.of({**columns, **shared, **own}, described, title=msg("Subgroups found"), backend=backend)
 
 
 def _why_missing(subgroup: Subgroup) -> Message | str | None:

@@ -118,7 +118,9 @@ class Problem:
             return np.asarray(self.label != self.truth, dtype=float)
         values = self.label if self.label is not None else self.truth
         if values is None:
-            raise DataError("Give predictions (a model or y_pred), labels (y_true) or errors; there is none of them.")
+            raise DataError(
+                "There is nothing to search by: give predictions (a model or y_pred), labels (y_true) or errors."
+            )
         classes = Codes.encode(values)
         return np.asarray(classes.codes == classes.counts().argmax(), dtype=float)
 

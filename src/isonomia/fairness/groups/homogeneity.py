@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.evidence import Format, Table, benjamini_hochberg, chi_square, permutation
+from isonomia.evidence import Column, Table, benjamini_hochberg, chi_square, permutation
 from isonomia.evidence.mean_intervals import MeanEnds
 from isonomia.evidence.significance import SMALL_CELL
 from isonomia.fairness.groups.group_metrics import GroupMetrics
@@ -66,21 +66,21 @@ def homogeneity(
     columns: dict[str, Any] = {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
     if rows:
         columns["p_adjusted"] = benjamini_hochberg(np.array(columns["p_value"], dtype=float))
-    formats: dict[str, Format] = {"groups": "int", "statistic": "num", "df": "int", "p_value": "p", "p_adjusted": "p"}
-    titles = {
-        "metric": msg("metric"),
-        "by": msg("by"),
-        "groups": msg("groups"),
-        "statistic": msg("statistic"),
-        "df": msg("degrees of freedom"),
-        "test": msg("test"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("p adjusted"),
-        "note": msg("note"),
-    }
+    described = (
+        Column("metric", title=msg("metric")),
+        Column("by", title=msg("by")),
+        Column("groups", format="int", title=msg("groups")),
+        Column("statistic", format="num", title=msg("statistic")),
+        Column("df", format="int", title=msg("degrees of freedom")),
+        Column("test", title=msg("test")),
+        Column("p_value", format="p", title=msg("p-value")),
+        Column("p_adjusted", format="p", title=msg("p adjusted")),
+        Column("note", title=msg("note")),
+    )
     ways = columns.get("by", [])
     columns["by"] = [" x ".join(way) for way in ways]
-    table = Table.of(columns, formats, titles, msg("Do groups differ at all?"), result.tables["by_group"].backend)
+    backend = result.tables["by_group"].backend
+    table = Table.of(columns, described, title=msg("Do groups differ at all?"), backend=backend)
     return table.with_columns(replace(table["by"], keys=ways))
 
 

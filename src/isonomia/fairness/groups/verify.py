@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.errors import require
-from isonomia.evidence import Estimate, Table
+from isonomia.evidence import Column, Estimate, Table
 from isonomia.languages import msg
 from isonomia.subject import Outcome
 
@@ -54,7 +54,7 @@ def verify_with_fairlearn(
     gaps = [row["largest_gap"] for row in rows if row["largest_gap"] is not None]
     largest = Estimate(max(gaps), n=len(gaps)) if gaps else Estimate.missing(msg("no metric has a counterpart"))
     return Agreement(
-        Table.of(columns, {"largest_gap": "num"}, title=msg("Second opinion by Fairlearn")),
+        Table.of(columns, [Column("largest_gap", format="num")], title=msg("Second opinion by Fairlearn")),
         {"fairlearn_largest_gap": largest, "fairlearn_agrees": bool(gaps) and max(gaps) < 1e-9},
     )
 

@@ -13,7 +13,7 @@ from isonomia.counting import MISSING, Codes, composite, sum_by
 from isonomia.data import Backend, wrap
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
-from isonomia.evidence import Estimate, Picture, Result, Table
+from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Points, Standardise, people_of, points_of
 from isonomia.fairness.people.neighbours import nearest
 from isonomia.fairness.people.shared_neighbours import share_estimate, variance_of_pairs
@@ -299,6 +299,17 @@ def _part(label: Any) -> str:
     return MISSING if label is None else label if isinstance(label, str) else str(label)
 
 
+_PAIR_COLUMNS = (
+    Column("first", format="int", title=msg("first row")),
+    Column("second", format="int", title=msg("second row")),
+    Column("first_group", title=msg("group of the first")),
+    Column("second_group", title=msg("group of the second")),
+    Column("distance", format="num4", title=msg("distance")),
+    Column("difference", format="num4", title=msg("difference of predictions")),
+    Column("excess", format="num4", title=msg("excess over the allowed difference")),
+)
+
+
 def _pair_table(
     first: Indices,
     second: Indices,
@@ -317,18 +328,8 @@ def _pair_table(
         columns["first_group"] = [texts[code] for code in cells.codes[first[worst]].tolist()]
         columns["second_group"] = [texts[code] for code in cells.codes[second[worst]].tolist()]
     columns |= {"distance": distance[worst], "difference": difference[worst], "excess": excess[worst]}
-    titles = {
-        "first": msg("first row"),
-        "second": msg("second row"),
-        "first_group": msg("group of the first"),
-        "second_group": msg("group of the second"),
-        "distance": msg("distance"),
-        "difference": msg("difference of predictions"),
-        "excess": msg("excess over the allowed difference"),
-    }
-    formats: dict[str, Any] = {"first": "int", "second": "int"}
-    formats |= dict.fromkeys(("distance", "difference", "excess"), "num4")
-    return Table.of(columns, formats, titles, msg("Pairs whose predictions differ more than the people do"), backend)
+    title = msg("Pairs whose predictions differ more than the people do")
+    return Table.of(columns, _PAIR_COLUMNS, title=title, backend=backend)
 
 
 def _share(bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, level: float) -> Estimate:

@@ -30,13 +30,18 @@ def benefits_of(subject: Subject, benefit: Any) -> Floats:
     if outcome.task == "regression":
         assert surface.continuous is not None
         if isinstance(benefit, Mapping) or benefit == "correct":
-            raise SpecError("`benefit` by class, or of being right, is for classifications; this is a regression.")
+            raise SpecError(
+                "`benefit` by class and benefit='correct' apply to classification only; this is a regression."
+            )
         return surface.continuous
     if surface.label is None:
         raise NotApplicable(msg("there are scores but no decisions, so benefits are unknown"))
     if benefit == "prediction":
         if outcome.task != "binary":
-            raise SpecError("`benefit='prediction'` is for numbers and two classes; say how good each class is.")
+            raise SpecError(
+                "`benefit='prediction'` needs numbers or two classes. Give the benefit of each class: "
+                "benefit={class: number}."
+            )
         return np.asarray(surface.label.astype(float))
     if outcome.truth is None:
         raise NotApplicable(msg("there are no true outcomes, so correct decisions are unknown"))

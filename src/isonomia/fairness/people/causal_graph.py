@@ -123,7 +123,7 @@ class Node:
             return cls(name, codes.codes.astype(float), codes.labels)
         numbers = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
         if not np.isfinite(numbers).any():
-            raise DataError(f"'{name}' of the causal graph holds no finite number; drop its arrows.")
+            raise DataError(f"'{name}' of the causal graph has no finite number; drop its arrows.")
         return cls(name, numbers)
 
     def design(self, values: Floats) -> Floats:

@@ -130,7 +130,9 @@ def counterfactual(
     if drawn is not None:
         unknown = [name for name in people.names if name not in drawn.order]
         if len(unknown) == len(people.names):
-            raise SpecError(f"`graph` has no arrow from {', '.join(map(repr, unknown))}; nothing would change by it.")
+            raise SpecError(
+                f"`graph` has no arrow from {', '.join(map(repr, unknown))}; changing it would have no effect."
+            )
     sets = [people.names] if together else [(name,) for name in people.names]
     answers: list[Altered] = []
     notes: list[Message] = [_SIGN]

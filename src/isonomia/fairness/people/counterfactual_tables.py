@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
-from isonomia.evidence import Table, benjamini_hochberg, normal_p, wilson
+from isonomia.evidence import Column, Table, benjamini_hochberg, normal_p, wilson
 from isonomia.evidence.intervals import error_within
 from isonomia.fairness.groups.averages import effective_rows, mean_interval
 from isonomia.fairness.groups.grouping import condition
@@ -20,47 +21,31 @@ from isonomia.typing import Floats
 WORST_ROWS = 20
 #: What the routes are called in a report.
 ROUTES = {"flip": msg("flip"), "graph": msg("graph"), "proxies": msg("proxies")}
-_TITLES = {
-    "route": msg("route"),
-    "attribute": msg("protected attribute"),
-    "from": msg("own value"),
-    "to": msg("other value"),
-    "n": msg("rows"),
-    "rate": msg("decided differently"),
-    "change": msg("mean change"),
-    "size": msg("mean size of change"),
-    "largest": msg("largest change"),
-    "group": msg("group"),
-    "row": msg("row"),
-    "before": msg("prediction"),
-    "after": msg("counterfactual prediction"),
-    "flip": msg("by the flip"),
-    "graph": msg("by the graph"),
-    "difference": msg("difference"),
-    "p_value": msg("p-value"),
-    "p_adjusted": msg("p adjusted"),
-    "disagree": msg("different decision by only one of them"),
-    "note": msg("note"),
-}
-_FORMATS: dict[str, Any] = (
-    dict.fromkeys(("rate", "disagree"), "pct")
-    | dict.fromkeys(
-        (
-            "change",
-            "size",
-            "largest",
-            "before",
-            "after",
-            "flip",
-            "graph",
-            "difference",
-        ),
-        "num4",
+_COLUMNS = {
+    column.name: column
+    for column in (
+        Column("route", title=msg("route")),
+        Column("attribute", title=msg("protected attribute")),
+        Column("from", title=msg("own value")),
+        Column("to", title=msg("other value")),
+        Column("n", format="int", title=msg("rows")),
+        Column("rate", format="pct", title=msg("decided differently")),
+        Column("change", format="num4", title=msg("mean change")),
+        Column("size", format="num4", title=msg("mean size of change")),
+        Column("largest", format="num4", title=msg("largest change")),
+        Column("group", title=msg("group")),
+        Column("row", format="int", title=msg("row")),
+        Column("before", format="num4", title=msg("prediction")),
+        Column("after", format="num4", title=msg("counterfactual prediction")),
+        Column("flip", format="num4", title=msg("by the flip")),
+        Column("graph", format="num4", title=msg("by the graph")),
+        Column("difference", format="num4", title=msg("difference")),
+        Column("p_value", format="p", title=msg("p-value")),
+        Column("p_adjusted", format="p", title=msg("p adjusted")),
+        Column("disagree", format="pct", title=msg("different decision by only one of them")),
+        Column("note", title=msg("note")),
     )
-    | {"n": "int", "row": "int", "p_value": "p", "p_adjusted": "p"}
-)
-
-
+}
 #: Why a figure is missing.
 NO_ORDER = msg("several classes have no order: there is a size of change, but no direction")
 ONE_ROW = msg("one row: no interval")
@@ -73,23 +58,15 @@ def _why_missing(answer: Altered, n: int) -> Message | None:
     return ONE_ROW if n < 2 else None
 
 
+def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], title: Message, backend: Backend) -> Table:
+    return Table.from_rows(rows, [_COLUMNS[name] for name in names], title=title, backend=backend)
+
+
 def change_table(
     answers: Sequence[Altered], weights: Floats | None, tolerance: float, level: float, backend: Backend
 ) -> Table:
     """A row for each route, attribute, own and other value."""
-    names = (
-        "route",
-        "attribute",
-        "from",
-        "to",
-        "n",
-        "rate",
-        "change",
-        "size",
-        "largest",
-        "note",
-    )
-    out: dict[str, list[Any]] = {name: [] for name in names}
+    rows = []
     for answer in answers:
         for own, text in enumerate(answer.texts):
             inside = answer.own == own
@@ -100,41 +77,29 @@ def change_table(
                     continue
                 w = None if weights is None else weights[inside]
                 change = answer.change(other)[inside]
-                signed = mean_interval(change, w, level) if answer.signed else (None, None, None)
-                size = mean_interval(np.abs(change), w, level)
-                rate = _rate(answer.changed(other, tolerance)[inside], w, level)
-                largest = float(change[np.abs(change).argmax()])
-                row = (
-                    ROUTES[answer.route],
-                    " x ".join(answer.names),
-                    text,
-                    other_text,
-                    int(inside.sum()),
-                    rate,
-                    signed,
-                    size,
-                    largest,
-                    _why_missing(answer, int(inside.sum())),
+                rows.append(
+                    {
+                        "route": ROUTES[answer.route],
+                        "attribute": " x ".join(answer.names),
+                        "from": text,
+                        "to": other_text,
+                        "n": int(inside.sum()),
+                        "rate": _rate(answer.changed(other, tolerance)[inside], w, level),
+                        "change": mean_interval(change, w, level) if answer.signed else (None, None, None),
+                        "size": mean_interval(np.abs(change), w, level),
+                        "largest": float(change[np.abs(change).argmax()]),
+                        "note": _why_missing(answer, int(inside.sum())),
+                    }
                 )
-                for name, value in zip(names, row, strict=True):
-                    out[name].append(value)
-    return Table.of(out, _FORMATS, _TITLES, msg("Changes under another value"), backend)
+    names = ("route", "attribute", "from", "to", "n", "rate", "change", "size", "largest", "note")
+    return _table(rows, names, msg("Changes under another value"), backend)
 
 
 def by_group_table(
     answers: Sequence[Altered], weights: Floats | None, tolerance: float, level: float, backend: Backend
 ) -> Table:
     """For each group: how many would be decided differently under any other value."""
-    names = (
-        "route",
-        "attribute",
-        "group",
-        "n",
-        "rate",
-        "size",
-        "note",
-    )
-    out: dict[str, list[Any]] = {name: [] for name in names}
+    rows = []
     for answer in answers:
         indices = range(len(answer.texts))
         other = [answer.own != v for v in indices]
@@ -145,24 +110,24 @@ def by_group_table(
             if not inside.any():
                 continue
             w = None if weights is None else weights[inside]
-            row = (
-                ROUTES[answer.route],
-                " x ".join(answer.names),
-                condition(" x ".join(answer.names), text),
-                int(inside.sum()),
-                _rate(any_changed[inside], w, level),
-                mean_interval(widest[inside], w, level),
-                ONE_ROW if inside.sum() < 2 else None,
+            rows.append(
+                {
+                    "route": ROUTES[answer.route],
+                    "attribute": " x ".join(answer.names),
+                    "group": condition(" x ".join(answer.names), text),
+                    "n": int(inside.sum()),
+                    "rate": _rate(any_changed[inside], w, level),
+                    "size": mean_interval(widest[inside], w, level),
+                    "note": ONE_ROW if inside.sum() < 2 else None,
+                }
             )
-            for name, value in zip(out, row, strict=True):
-                out[name].append(value)
-    return Table.of(out, _FORMATS, _TITLES, msg("People whose decision would change"), backend)
+    names = ("route", "attribute", "group", "n", "rate", "size", "note")
+    return _table(rows, names, msg("People whose decision would change"), backend)
 
 
 def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
     """The people most affected, of every route."""
-    names = ("route", "attribute", "row", "from", "to", "before", "after", "change", "note")
-    out: dict[str, list[Any]] = {name: [] for name in names}
+    rows = []
     for answer in answers:
         changes = np.stack(
             [np.abs(answer.change(v)) * (answer.own != v) * (answer.own >= 0) for v in range(len(answer.texts))]
@@ -173,41 +138,30 @@ def row_table(answers: Sequence[Altered], backend: Backend) -> Table:
             if widest[row] <= 0:
                 break
             v = int(to[row])
-            before_after = (answer.before[row], answer.after[v, row]) if answer.signed else (None, None)
-            values = (
-                ROUTES[answer.route],
-                " x ".join(answer.names),
-                row,
-                answer.texts[answer.own[row]],
-                answer.texts[v],
-                *before_after,
-                float(answer.change(v)[row]),
-                None if answer.signed else NO_ORDER,
+            rows.append(
+                {
+                    "route": ROUTES[answer.route],
+                    "attribute": " x ".join(answer.names),
+                    "row": row,
+                    "from": answer.texts[answer.own[row]],
+                    "to": answer.texts[v],
+                    "before": answer.before[row] if answer.signed else None,
+                    "after": answer.after[v, row] if answer.signed else None,
+                    "change": float(answer.change(v)[row]),
+                    "note": None if answer.signed else NO_ORDER,
+                }
             )
-            for name, value in zip(names, values, strict=True):
-                out[name].append(value)
+    names = ["route", "attribute", "row", "from", "to", "before", "after", "change", "note"]
     if not any(answer.signed for answer in answers):  # several classes: there is no single number to report
-        out = {name: values for name, values in out.items() if name not in ("before", "after", "note")}
-    titles = {**_TITLES, "change": msg("change")}
-    return Table.of(out, _FORMATS, titles, msg("People most affected"), backend)
+        names = [name for name in names if name not in ("before", "after", "note")]
+    table = _table(rows, names, msg("People most affected"), backend)
+    return table.with_columns(replace(table["change"], title=msg("change")))
 
 
 def compared_table(answers: Sequence[Altered], weights: Floats | None, level: float, backend: Backend) -> Table | None:
     """What the graph (or the proxies) adds to the flip, person by person."""
     flips = {answer.names: answer for answer in answers if answer.route == "flip"}
-    names = (
-        "attribute",
-        "from",
-        "to",
-        "n",
-        "flip",
-        "graph",
-        "difference",
-        "p_value",
-        "disagree",
-        "note",
-    )
-    out: dict[str, list[Any]] = {name: [] for name in names}
+    rows: list[dict[str, Any]] = []
     for answer in answers:
         flip = flips.get(answer.names)
         if answer.route == "flip" or flip is None:
@@ -223,25 +177,26 @@ def compared_table(answers: Sequence[Altered], weights: Floats | None, level: fl
                 error = error_within(gap[1], gap[2], level)
                 p = float(normal_p(gap[0] / error)) if error > 0 else None
                 split = flip.changed(other, 0.0)[inside] != answer.changed(other, 0.0)[inside]
-                row = (
-                    " x ".join(answer.names),
-                    text,
-                    other_text,
-                    int(inside.sum()),
-                    mean_interval(a, w, level)[0],
-                    mean_interval(b, w, level)[0],
-                    gap,
-                    p,
-                    _rate(split, w, level)[0],
-                    None if p is not None else ONE_ROW if inside.sum() < 2 else NO_SPREAD,
+                rows.append(
+                    {
+                        "attribute": " x ".join(answer.names),
+                        "from": text,
+                        "to": other_text,
+                        "n": int(inside.sum()),
+                        "flip": mean_interval(a, w, level)[0],
+                        "graph": mean_interval(b, w, level)[0],
+                        "difference": gap,
+                        "p_value": p,
+                        "disagree": _rate(split, w, level)[0],
+                        "note": None if p is not None else ONE_ROW if inside.sum() < 2 else NO_SPREAD,
+                    }
                 )
-                for name, value in zip(names, row, strict=True):
-                    out[name].append(value)
-    if not out["attribute"]:
+    if not rows:
         return None
-    shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
-    shown["note"] = shown.pop("note")  # the last column, as everywhere
-    return Table.of(shown, _FORMATS, _TITLES, msg("The graph compared with the flip"), backend)
+    adjusted = benjamini_hochberg(np.array([row["p_value"] for row in rows], dtype=float))
+    rows = [{**row, "p_adjusted": p} for row, p in zip(rows, adjusted, strict=True)]
+    names = ("attribute", "from", "to", "n", "flip", "graph", "difference", "p_value", "disagree", "p_adjusted", "note")
+    return _table(rows, names, msg("The graph compared with the flip"), backend)
 
 
 def _rate(changed: NDArray[np.bool_], w: Floats | None, level: float) -> tuple[float, float, float]:

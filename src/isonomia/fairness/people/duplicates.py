@@ -293,17 +293,20 @@ def _sets(names: Sequence[str], people: _People) -> Table:
     shown: dict[str, Any] = {} if people.position is None else {"first_row": people.position[first[order]]}
     shown["n"] = counts[order]
     size = sum_by(people.set, people.n * people.w, counts.size)
-    titles = {"first_row": msg("first row"), "n": msg("rows"), "mean_label": msg("mean true outcome")}
-    formats: dict[str, Any] = {"first_row": "int", "n": "int", "mean_label": "num"}
+    described = [
+        Column("first_row", format="int", title=msg("first row")),
+        Column("n", format="int", title=msg("rows")),
+        Column("mean_label", format="num", title=msg("mean true outcome")),
+    ]
     for kind, values in people.worths:
         key = "mean_label" if kind is None else f"share[{kind}]"
         shown[key] = sum_by(people.set, people.n * people.w * values, counts.size)[order] / size[order]
         if kind is not None:
-            titles[key], formats[key] = msg("share of {label}", label=kind), "pct"
+            described.append(Column(key, format="pct", title=msg("share of {label}", label=kind)))
     for name in names[:8]:
         shown[name] = [str(value) for value in data.column(name)[here.tolist()].to_list()]
-    titles, formats = ({key: given[key] for key in given if key in shown} for given in (titles, formats))
-    return Table.of(shown, formats, titles, msg("Sets of identical people with different labels"), data.backend)
+    title = msg("Sets of identical people with different labels")
+    return Table.of(shown, described, title=title, backend=data.backend)
 
 
 def _by_group(people: _People, by: By | Sequence[Sequence[str]], level: float) -> Table:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes, composite, resample_sums, sum_by
 from isonomia.data import Backend
-from isonomia.evidence import Estimate, Picture, Result, Table, percentile
+from isonomia.evidence import Column, Estimate, Picture, Result, Table, percentile
 from isonomia.evidence.intervals import SAME, without_bootstrap
 from isonomia.fairness.groups.comparisons import UNSTEADY
 from isonomia.fairness.groups.grouping import BY, By, form_groups, rows_with_attributes
@@ -264,6 +264,25 @@ def _sums(
     return folded, drawn.reshape(n_boot, column.size, values.size, 3).sum(axis=2)
 
 
+_BY = Column("by", format="text", title=msg("by"))
+_PARTS = (
+    _BY,
+    Column("groups", format="int", title=msg("groups")),
+    Column("within", format="num4", title=msg("within groups")),
+    Column("between", format="num4", title=msg("between groups")),
+    Column("between_share", format="pct", title=msg("share between groups")),
+)
+_GROUPS = (
+    _BY,
+    Column("group", title=msg("group")),
+    Column("n", format="int", title=msg("rows")),
+    Column("benefit", format="num4", title=msg("mean benefit")),
+    Column("index", format="num4", title=msg("index within the group")),
+    Column("contribution", format="num4", title=msg("contribution to the inequality within groups")),
+    Column("note", title=msg("note")),
+)
+
+
 def _tables(
     columns: Sequence[Codes],
     column: Codes,
@@ -279,28 +298,8 @@ def _tables(
     ways: dict[tuple[str, ...], list[int]] = {}
     for index, group in enumerate(groups.groups):
         ways.setdefault(group.by, []).append(index)
-    rows: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "by",
-            "groups",
-            "within",
-            "between",
-            "between_share",
-        )
-    }
-    people: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "by",
-            "group",
-            "n",
-            "benefit",
-            "index",
-            "contribution",
-            "note",
-        )
-    }
+    rows: dict[str, list[Any]] = {column.name: [] for column in _PARTS}
+    people: dict[str, list[Any]] = {column.name: [] for column in _GROUPS}
     total = float(index_of(sums.sum(axis=0), alpha))
     for way, members in ways.items():
         fold = groups.indicator([groups.groups[i].cells for i in members]).T  # ways of a grouping never overlap
@@ -331,25 +330,10 @@ def _tables(
             NO_BENEFIT if np.isnan(one) else UNSTEADY if drawn is not None and np.isnan(low) else None
             for one, low, _ in people["index"][-len(members) :]
         ]
-    titles = {
-        "by": msg("by"),
-        "groups": msg("groups"),
-        "within": msg("within groups"),
-        "between": msg("between groups"),
-        "between_share": msg("share between groups"),
-        "group": msg("group"),
-        "n": msg("rows"),
-        "benefit": msg("mean benefit"),
-        "index": msg("index within the group"),
-        "contribution": msg("contribution to the inequality within groups"),
-        "note": msg("note"),
-    }
-    formats: dict[str, Any] = dict.fromkeys(rows, "num4") | {"groups": "int", "between_share": "pct", "by": "text"}
-    own_formats: dict[str, Any] = dict.fromkeys(list(people)[3:-1], "num4") | {"n": "int"}
-    decomposition = Table.of(rows, formats, titles, msg("Inequality within and between groups"), backend)
+    decomposition = Table.of(rows, _PARTS, title=msg("Inequality within and between groups"), backend=backend)
     return {
         "decomposition": decomposition.with_columns(replace(decomposition["by"], keys=list(ways))),
-        "groups": Table.of(people, own_formats, titles, msg("Benefits of each group"), backend),
+        "groups": Table.of(people, _GROUPS, title=msg("Benefits of each group"), backend=backend),
     }
 
 

@@ -12,7 +12,7 @@ from isonomia.evidence import Estimate, Picture, Result, Table, benjamini_hochbe
 from isonomia.evidence.intervals import error_within, normal_interval
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import By
-from isonomia.fairness.time.control_limits import FORMATS, TITLES
+from isonomia.fairness.time.control_limits import COLUMNS
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
 from isonomia.subject import Subject, SubjectOptions
@@ -48,7 +48,7 @@ def change_between(
             for name, value in zip(names, (kind, *key, *row), strict=True):
                 out[name].append(value)
     shown: dict[str, Any] = {**out, "p_adjusted": benjamini_hochberg(np.array(out["p_value"], dtype=float))}
-    table = Table.of(shown, FORMATS, TITLES, msg("Change between two datasets"), first.backend)
+    table = Table.of(shown, COLUMNS, title=msg("Change between two datasets"), backend=first.backend)
     picture = Picture(
         "forest",
         "changes",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Format, Table, benjamini_hochberg, normal_p, simultaneous_level
+from isonomia.evidence import Column, Table, benjamini_hochberg, normal_p, simultaneous_level
 from isonomia.evidence.intervals import error_within, normal_interval
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
@@ -29,27 +29,25 @@ KINDS = {
     "gap outside its limits": msg("gap outside its limits"),
     "metric outside its limits": msg("metric outside its limits"),
 }
-TITLES = {
-    "metric": msg("metric"),
-    "group": msg("group"),
-    "reference": msg("reference"),
-    "period": msg("period"),
-    "n": msg("rows"),
-    "value": msg("value"),
-    "difference": msg("difference"),
-    "centre": msg("mean of all periods"),
-    "limit_low": msg("lower limit"),
-    "limit_high": msg("upper limit"),
-    "outside": msg("outside the limits"),
-    "kind": msg("what"),
-    "before": msg("before"),
-    "after": msg("after"),
-    "change": msg("change"),
-    "p_value": msg("p-value"),
-    "p_adjusted": msg("p adjusted"),
-}
-_FIGURES = ("value", "difference", "centre", "limit_low", "limit_high", "before", "after", "change")
-FORMATS: dict[str, Format] = {**dict.fromkeys(_FIGURES, "num4"), "n": "int", "p_value": "p", "p_adjusted": "p"}
+COLUMNS = (
+    Column("metric", title=msg("metric")),
+    Column("group", title=msg("group")),
+    Column("reference", title=msg("reference")),
+    Column("period", title=msg("period")),
+    Column("n", format="int", title=msg("rows")),
+    Column("value", format="num4", title=msg("value")),
+    Column("difference", format="num4", title=msg("difference")),
+    Column("centre", format="num4", title=msg("mean of all periods")),
+    Column("limit_low", format="num4", title=msg("lower limit")),
+    Column("limit_high", format="num4", title=msg("upper limit")),
+    Column("outside", title=msg("outside the limits")),
+    Column("kind", title=msg("what")),
+    Column("before", format="num4", title=msg("before")),
+    Column("after", format="num4", title=msg("after")),
+    Column("change", format="num4", title=msg("change")),
+    Column("p_value", format="p", title=msg("p-value")),
+    Column("p_adjusted", format="p", title=msg("p adjusted")),
+)
 
 
 def table_of(rows: Series, figure: str, title: Message, backend: Backend) -> Table:
@@ -60,7 +58,7 @@ def table_of(rows: Series, figure: str, title: Message, backend: Backend) -> Tab
         for name, values in rows.items()
         if name not in (f"{figure}_low", f"{figure}_high", "note")
     }
-    return Table.of(columns, FORMATS, TITLES, title, backend)
+    return Table.of(columns, COLUMNS, title=title, backend=backend)
 
 
 def series_of(measured: GroupMetrics, order: Mapping[str, int]) -> Series:

@@ -145,14 +145,14 @@ def _category(column: nw.Series[Any], make: str) -> Any:
     n_missing = int(missing.sum())
     if n_missing:
         raise ModelError(
-            f"The model ({make}) takes '{column.name}' as a category, but {n_missing:,} of its values are missing, for "
-            "which CatBoost has no category. Fill them as in training."
+            f"The model ({make}) takes '{column.name}' as a category, but {n_missing:,} of its values are missing, "
+            "which CatBoost cannot treat as a category. Fill them as in training."
         )
     if column.dtype.is_float():
         values = column.to_numpy()
         if not (values == np.rint(values)).all():
             raise ModelError(
-                f"The model ({make}) takes '{column.name}' as a category, but it holds numbers with decimals. Write "
+                f"The model ({make}) takes '{column.name}' as a category, but it contains numbers with decimals. Write "
                 "them as texts, as in training."
             )
         return values.astype(np.int64)

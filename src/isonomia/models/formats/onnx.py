@@ -40,7 +40,8 @@ def load_onnx(content: bytes, *, name: str) -> OnnxPredictor:
         raise ModelError(f"'{name}' is not a readable ONNX model: it contains no graph.")
     if look.external:
         raise UntrustedError(
-            f"'{name}' keeps data in other files, which it could point anywhere. Save it with all its data inside "
+            f"'{name}' refers to data in other files, which could be any file on this machine. Save it with "
+            "all its data inside "
             "(onnx.save_model(model, path, save_as_external_data=False))."
         )
     runtime = require("onnxruntime", extra="onnx", purpose="reading ONNX models")

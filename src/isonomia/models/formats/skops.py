@@ -96,7 +96,7 @@ def _walk(schema: Any, sizes: dict[str, int], *, name: str, max_bytes: int) -> s
                 parts = [node.get(key) for key in ("__loader__", "__module__", "__class__")]
                 if not all(isinstance(part, str) for part in parts):
                     raise ModelError(
-                        f"Refused to load '{name}': an object in it has no proper type (corrupt or malicious file)."
+                        f"Refused to load '{name}': an object in it has no valid type (corrupt or malicious file)."
                     )
                 found.add((str(parts[0]), f"{parts[1]}.{parts[2]}"))
                 if parts[1:] == ["lightgbm.basic", "Booster"]:
@@ -126,7 +126,8 @@ def save_skops(estimator: Any) -> bytes:
     refused = sorted(kind for _, kind in found - PAIRS)
     if refused:
         raise UntrustedError(
-            f"{type(estimator).__name__} holds parts that isonomia would refuse to load again: {', '.join(refused)}. "
+            f"{type(estimator).__name__} contains parts that isonomia would refuse to load again: "
+            f"{', '.join(refused)}. "
             "Save the fitted parts made of scikit-learn alone (for a search, its best_estimator_)."
         )
     return content

@@ -251,6 +251,6 @@ def check_frame(frame: Any, given: Any, name: str) -> Any:
         one, two = before[column].dtype, table[column].dtype
         if one != two and not (one.is_numeric() and two.is_numeric()):
             raise DataError(
-                f"The perturber '{name}' must keep the kind of values of '{column}': it held {one}, and now {two}."
+                f"The perturber '{name}' must keep the kind of values of '{column}': it had {one} and now has {two}."
             )
     return frame

@@ -206,7 +206,9 @@ def local_robustness(
 def _perturbers(wanted: Any) -> tuple[Perturber, ...]:
     chosen = choose_perturbers(wanted) if wanted is not None else (PERTURBERS["raw"], PERTURBERS["swap"])
     if len(chosen) > 1 and any(one.on_frame is not None for one in chosen):
-        raise SpecError("A function of frames stands alone; leave the other perturbers out, or call them within it.")
+        raise SpecError(
+            "A function of frames cannot be combined with other perturbers. Leave them out, or call them inside it."
+        )
     return chosen
 
 

@@ -14,7 +14,6 @@ from isonomia.evidence import (
     Column,
     Estimate,
     Finding,
-    Format,
     Picture,
     Table,
     wilson,
@@ -104,6 +103,21 @@ def ranked(firm: Firmness) -> NDArray[np.intp]:
     return np.lexsort((-firm.deviation, np.where(np.isnan(distance), np.inf, distance), firm.scores))
 
 
+_FRAGILE = (
+    Column("row", format="int", title=msg("Row")),
+    Column("score", format="pct", title=msg("Same decision")),
+    Column("low", format="pct", title=msg("from")),
+    Column("high", format="pct", title=msg("to")),
+    Column("deviation", format="num", title=msg("Mean change of the prediction")),
+    Column("prediction", title=msg("Prediction")),
+    Column("distance", format="num", title=msg("Nearest flip")),
+    Column("changes", title=msg("What flips it")),
+    Column("then", title=msg("Prediction after the flip")),
+    Column("note", title=msg("note")),
+)
+_IN_TOLERANCES = Column("deviation", format="num", title=msg("Mean change, in tolerances"))
+
+
 def _fragile_table(firm: Firmness, backend: Backend) -> Table:
     rows = ranked(firm)[: firm.most_rows]
     columns: dict[str, Any] = {
@@ -123,31 +137,8 @@ def _fragile_table(firm: Firmness, backend: Backend) -> Table:
             for row, there in zip(rows, found, strict=True)
         ]
         columns["note"] = [None if there else msg("no flip was found") for there in found]
-    formats: dict[str, Format] = {
-        "row": "int",
-        "score": "pct",
-        "low": "pct",
-        "high": "pct",
-        "deviation": "num",
-        "distance": "num",
-    }
-    titles = {
-        "row": msg("Row"),
-        "score": msg("Same decision"),
-        "low": msg("from"),
-        "high": msg("to"),
-        "deviation": msg("Mean change of the prediction"),
-        "prediction": msg("Prediction"),
-        "distance": msg("Nearest flip"),
-        "changes": msg("What flips it"),
-        "then": msg("Prediction after the flip"),
-        "note": msg("note"),
-    }
-    if firm.tolerance is not None:
-        titles["deviation"] = msg("Mean change, in tolerances")
-    kept = {name: style for name, style in formats.items() if name in columns}
-    names = {name: title for name, title in titles.items() if name in columns}
-    return Table.of(columns, kept, names, msg("The most fragile rows"), backend)
+    described = _FRAGILE if firm.tolerance is None else (*_FRAGILE, _IN_TOLERANCES)
+    return Table.of(columns, described, title=msg("The most fragile rows"), backend=backend)
 
 
 def _predicted(surface: Surface, row: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,39 +19,28 @@ if TYPE_CHECKING:
     from isonomia.robustness.perturbation.perturb import Study
 
 
-_NUMBERS: dict[str, Format] = {
-    "level": "num",
-    "flips": "pct",
-    "change": "num4",
-    "touched": "pct",
-    "trials": "int",
-    "p_value": "p",
-    "p_adjusted": "p",
-    "loss": "pct",
-}
-
-
-def headings() -> dict[str, Message]:
-    """What the columns of all tables of this examination are called."""
-    return {
-        "perturber": msg("Perturbation"),
-        "level": msg("Level"),
-        "metric": msg("Metric"),
-        "base": msg("Unperturbed"),
-        "value": msg("Perturbed"),
-        "std": msg("Standard deviation over trials"),
-        "worst": msg("Worst trial"),
-        "drop": msg("Loss"),
-        "loss": msg("Relative loss"),
-        "flips": msg("Decisions that change"),
-        "change": msg("Mean change of the prediction"),
-        "touched": msg("Perturbed rows"),
-        "trials": msg("Trials"),
-        "sample": msg("The interval covers"),
-        "feature": msg("Feature"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("Adjusted p-value"),
-    }
+#: The columns of all tables of perturbations.
+_COLUMNS = (
+    Column("perturber", title=msg("Perturbation")),
+    Column("level", format="num", title=msg("Level")),
+    Column("metric", title=msg("Metric")),
+    Column("base", title=msg("Unperturbed")),
+    Column("value", title=msg("Perturbed")),
+    Column("std", title=msg("Standard deviation over trials")),
+    Column("worst", title=msg("Worst trial")),
+    Column("drop", title=msg("Loss")),
+    Column("loss", format="pct", title=msg("Relative loss")),
+    Column("flips", format="pct", title=msg("Decisions that change")),
+    Column("change", format="num4", title=msg("Mean change of the prediction")),
+    Column("touched", format="pct", title=msg("Perturbed rows")),
+    Column("trials", format="int", title=msg("Trials")),
+    Column("sample", title=msg("The interval covers")),
+    Column("feature", title=msg("Feature")),
+    Column("p_value", format="p", title=msg("p-value")),
+    Column("p_adjusted", format="p", title=msg("Adjusted p-value")),
+)
+#: Those that are written as the metric is.
+_OF_METRIC = ("base", "value", "std", "worst", "drop")
 
 
 def span_of(metric: Metric, base: float) -> float:
@@ -153,15 +143,13 @@ def feature_table(study: Study, backend: Backend) -> Table:
 def table_of(columns: dict[str, Any], metric: Metric | None, title: Message, backend: Backend) -> Table:
     """A table of this examination; figures of one metric are written as that metric is."""
     style: Format = "num4" if metric is None else metric.format
-    names = {name: heading for name, heading in headings().items() if name in columns}
-    formats: dict[str, Format] = {name: _NUMBERS[name] for name in columns if name in _NUMBERS}
-    formats |= {name: style for name in ("base", "value", "std", "worst", "drop") if name in columns}
+    described = (replace(column, format=style) if column.name in _OF_METRIC else column for column in _COLUMNS)
     notes = columns.pop("note", None)
     for name, reason in (("drop", notes), ("flips", None)):
         if name in columns:
             ends = columns.pop(f"{name}_low"), columns.pop(f"{name}_high")
             columns[name] = Column(name, columns[name], *ends, reason)
-    return Table.of(columns, formats, names, title, backend)
+    return Table.of(columns, described, title=title, backend=backend)
 
 
 # --- figures of the whole --------------------------------------------------------------------------------------------

@@ -214,7 +214,7 @@ def swaps(values: Floats, columns: Columns, level: float, rng: np.random.Generat
 def missing_values(values: Floats, columns: Columns, level: float, rng: np.random.Generator) -> Floats:
     """A share `level` of values lost."""
     hit = rng.random(values.shape) < level
-    lost = np.array([_missing_place(feature) for feature in columns.features])
+    lost = np.array([_missing_code(feature) for feature in columns.features])
     return np.where(hit, lost, values)
 
 
@@ -234,7 +234,7 @@ def _another(share: Floats, own: NDArray[np.intp], draw: Floats) -> Floats:
     return np.where(left > 0, found, own).astype(float)
 
 
-def _missing_place(feature: Feature) -> float:
+def _missing_code(feature: Feature) -> float:
     """How a missing value of a feature is stored: the index of its missing level, else NaN."""
     return float(feature.levels.index(None)) if None in feature.levels else float("nan")
 

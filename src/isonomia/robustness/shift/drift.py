@@ -25,7 +25,7 @@ from isonomia.evidence import (
 from isonomia.languages import Message, msg
 from isonomia.models import Surface
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, validated
-from isonomia.robustness._features import check_features
+from isonomia.robustness._features import check_features, check_same_columns
 from isonomia.robustness.shift.distances import Distances, category_distances, mass_distances, numeric_distances
 from isonomia.robustness.shift.drift_tables import show
 from isonomia.robustness.shift.samples import FINE_BINS, Sample, in_bins, samples
@@ -157,13 +157,13 @@ def drift(
     sides = before, Subject.of(current, model, progress=before.progress, counted=True, **given).fitting()
     one, two = sides[0].data, sides[1].data
     names = check_features(one, features)
-    _check_alike(one, two, names)
+    check_same_columns(one, two, names, called=("reference", "current"))
     how = _How(bins=bins, level=level, one=Sample(one), two=Sample(two))
     columns = samples(one, two, names)
     stage = before.progress.stage("features", msg("Comparing features"), total=len(names))
     shifts = [_column(name, "feature", how.of(*columns[name])) for name in stage.over(names)]
     if one.target is not None and two.target is not None:
-        _check_alike(one, two, (one.target,))
+        check_same_columns(one, two, (one.target,), called=("reference", "current"))
         shifts.append(_column(one.target, "target", how, task=one.task))
     shifts += _predictions(*sides, how)
     groups = _groups(one, two)
@@ -200,19 +200,6 @@ def _bin_notes(columns: Mapping[str, tuple[Sample, Sample]]) -> tuple[Message, .
             bins=FINE_BINS,
         ),
     )
-
-
-def _check_alike(one: Dataset, two: Dataset, names: Sequence[str]) -> None:
-    missing = [name for name in names if name not in two.columns]
-    if missing:
-        raise DataError(
-            f"`current` lacks columns that `reference` has: {', '.join(map(repr, missing[:10]))}. Compare tables with "
-            "the same columns, or name the common ones with features=[...]."
-        )
-    for name in names:
-        a, b = one.kinds[name], two.kinds[name]
-        if a != b and not {a, b} <= {"numeric", "integer", "boolean"}:
-            raise DataError(f"The column '{name}' is {a} in `reference` and {b} in `current`; give both the same kind.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,7 +276,7 @@ def _of_numbers(name: str, role: Role, a: Floats, b: Floats, how: _How) -> Shift
     sides = list(zip((a, b), (how.one, how.two), known, strict=True))
     if not (known[0].any() and known[1].any()):
         where = "reference" if not known[0].any() else "current"
-        raise DataError(f"The column '{name}' holds no number at all in `{where}`; leave it out.")
+        raise DataError(f"The column '{name}' has no number in `{where}`; leave it out.")
     weights = [None if side.weights is None else side.weights[k] for _, side, k in sides]
     counts = [None if side.counts is None else side.counts[k] for _, side, k in sides]
     found = numeric_distances(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import THRESHOLDS, Column, Finding, Format, Picture, Result, Table
+from isonomia.evidence import THRESHOLDS, Column, Finding, Picture, Result, Table
 from isonomia.languages import ColumnName, Message, Name, msg
 
 if TYPE_CHECKING:
@@ -156,32 +156,27 @@ def _in_sd(shift: Shift) -> float | None:
     return shift.found.wasserstein / shift.scale
 
 
+_GROUPS = (
+    Column("attribute", title=msg("protected attribute")),
+    Column("group", title=msg("group")),
+    Column("n_reference", format="int", title=msg("Rows before")),
+    Column("n_current", format="int", title=msg("Rows now")),
+    Column("reference", format="pct", title=msg("Share before")),
+    Column("current", format="pct", title=msg("Share now")),
+    Column("difference", format="points", title=msg("Difference")),
+)
+
+
 def _group_table(found: Drift, backend: Backend) -> Table:
-    rows: list[tuple[str, str, int, int, float, float]] = []
+    rows = []
     for part in found.groups:
         n, m = part.reference.sum(), part.current.sum()
         for group, a, b in zip(part.groups, part.reference, part.current, strict=True):
-            rows.append((part.attribute, group, int(a), int(b), float(a / n), float(b / m)))
-    names = ("attribute", "group", "n_reference", "n_current", "reference", "current")
-    columns: dict[str, Any] = {name: [row[index] for row in rows] for index, name in enumerate(names)}
-    columns["difference"] = [row[5] - row[4] for row in rows]
-    titles = {
-        "attribute": msg("protected attribute"),
-        "group": msg("group"),
-        "n_reference": msg("Rows before"),
-        "n_current": msg("Rows now"),
-        "reference": msg("Share before"),
-        "current": msg("Share now"),
-        "difference": msg("Difference"),
-    }
-    formats: dict[str, Format] = {
-        "n_reference": "int",
-        "n_current": "int",
-        "reference": "pct",
-        "current": "pct",
-        "difference": "points",
-    }
-    return Table.of(columns, formats, titles, msg("Shares of groups"), backend)
+            shares = {"reference": float(a / n), "current": float(b / m), "difference": float(b / m - a / n)}
+            rows.append(
+                {"attribute": part.attribute, "group": group, "n_reference": int(a), "n_current": int(b), **shares}
+            )
+    return Table.from_rows(rows, _GROUPS, title=msg("Shares of groups"), backend=backend)
 
 
 def _sentence(shift: Shift) -> Message:

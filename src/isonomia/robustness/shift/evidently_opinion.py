@@ -36,7 +36,10 @@ def second_opinion(reference: Dataset, current: Dataset, names: Sequence[str]) -
     answer = report.run(frames[1], frames[0]).dict()
     values = [float(item["value"]) for item in answer["metrics"]]
     if len(values) != len(names):
-        raise DataError(f"Evidently answered about {len(values)} of {len(names)} features; it may have changed.")
+        raise DataError(
+            f"Evidently answered about {len(values)} of {len(names)} features; this version of "
+            "Evidently may not be supported."
+        )
     return Table(
         (
             Column("variable", list(names), title=msg("Variable")),

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, smallest
-from isonomia.data import Dataset
 from isonomia.errors import DataError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Result, benjamini_hochberg, normal_p
@@ -22,7 +21,7 @@ from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
 from isonomia.metrics import Metric, Rows, RowSets, RowSums, Sums, measure
 from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Integer, Number, validated
-from isonomia.robustness._features import check_features
+from isonomia.robustness._features import check_features, check_same_columns
 from isonomia.robustness.missing_reasons import Reason
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
 from isonomia.robustness.slices.overfit_tables import show
@@ -170,7 +169,7 @@ def overfit(
     if one.outcome.task != two.outcome.task:
         raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")
     names = check_features(one.known, features, one.known.searchable)
-    _check_same(one.known, two.known, names)
+    check_same_columns(one.known, two.known, names, called=("train", "test"))
     chosen = measure_named(metric, one.outcome.surface, ranks=True)
     one, columns = _shared(one, two, names, chosen, slicing, bins, min_samples, seed)
     side = _Sides(chosen, one, two, min_samples, level)
@@ -189,17 +188,6 @@ def overfit(
     adjusted = {part.names: p for part, p in zip(every, split, strict=True)}
     found = Comparison(chosen, overall, singles, tuple(crossed), adjusted, gap * base, alpha, level, min_samples)
     return one.noted(two.noted(show(found, two.backend)))
-
-
-def _check_same(train: Dataset, test: Dataset, names: Sequence[str]) -> None:
-    missing = [name for name in names if name not in test.columns]
-    if missing:
-        raise DataError(f"`test` lacks columns that `train` has: {', '.join(map(repr, missing[:10]))}.")
-    numeric = ("numeric", "integer", "boolean")
-    for name in names:
-        a, b = train.kinds[name], test.kinds[name]
-        if a != b and not (a in numeric and b in numeric):
-            raise DataError(f"The column '{name}' is {a} in `train` and {b} in `test`; give both the same kind.")
 
 
 def _shared(

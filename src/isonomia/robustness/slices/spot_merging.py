@@ -107,16 +107,16 @@ def fold(
     ordered = sorted(spots, key=lambda spot: (-spot.severity_low, -spot.severity))[: 4 * MOST_SPOTS]
     share = overlap(ordered)
     kept: list[Spot] = []
-    places: list[int] = []
-    for place, spot in enumerate(ordered):
-        for index, other in enumerate(places):
-            if share(other, place) >= SAME_ROWS:
+    kept_indices: list[int] = []
+    for position, spot in enumerate(ordered):
+        for index, other in enumerate(kept_indices):
+            if share(other, position) >= SAME_ROWS:
                 kept[index] = replace(kept[index], also=(*kept[index].also, spot.text(columns)))
                 break
         else:
             if len(kept) < MOST_SPOTS:
                 kept.append(spot)
-                places.append(place)
+                kept_indices.append(position)
     return kept
 
 

@@ -141,7 +141,7 @@ def subgroup_diagnostics(
                         "small": n < min_per_group,
                     }
                 )
-    return subject.noted(_show(rows, main, subject, left_out, tolerance, level))
+    return subject.noted(_show(rows, main, subject, left_out, tolerance))
 
 
 def _columns(subject: Subject, features: Sequence[str] | None, bins: int) -> list[Codes]:
@@ -172,7 +172,6 @@ def _show(
     subject: Subject,
     left_out: Mapping[str, str],
     tolerance: float,
-    level: float,
 ) -> Result:
     backend = subject.known.backend
     worst: dict[str, dict[str, Any]] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Estimate, Format, Picture, Result, Table
+from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.robustness.missing_reasons import of_slices
@@ -23,48 +23,30 @@ from isonomia.robustness.slices.weak_spot_findings import findings_of
 #: Maximum number of pairs in heat maps, of spots in bars and of features in a line chart.
 HEATMAPS, BARS, LINES = 3, 15, 4
 
-_NUMBERS: dict[str, Format] = {
-    "n": "int",
-    "share": "pct",
-    "severity": "pct",
-    "expected": "pct",
-    "severity_low": "pct",
-    "severity_high": "pct",
-    "p_value": "p",
-    "p_adjusted": "p",
-}
-
-
-def headings() -> dict[str, Message]:
-    """What the columns of all tables of slices are called."""
-    return {
-        "feature": msg("Feature"),
-        "slice": msg("Slice"),
-        "n": msg("Rows"),
-        "share": msg("Share of rows"),
-        "value": msg("Value"),
-        "low": msg("from"),
-        "high": msg("to"),
-        "severity": msg("Error above overall"),
-        "expected": msg("Error expected by score"),
-        "severity_low": msg("at least"),
-        "severity_high": msg("at most"),
-        "p_value": msg("p-value"),
-        "p_adjusted": msg("Adjusted p-value"),
-        "weak": msg("Weak"),
-        "critical": msg("critical"),
-        "small": msg("Small slice"),
-        "also": msg("Also seen as"),
-        "slices": msg("Slices"),
-        "worst": msg("Worst slice"),
-        "worst_value": msg("Value of the worst slice"),
-        "best": msg("Best slice"),
-        "best_value": msg("Value of the best slice"),
-        "weak_slices": msg("Weak slices"),
-        "note": msg("note"),
-        "one": msg("First feature"),
-        "two": msg("Second feature"),
-    }
+#: The columns of all tables of slices.
+_COLUMNS = (
+    Column("feature", title=msg("Feature")),
+    Column("slice", title=msg("Slice")),
+    Column("n", format="int", title=msg("Rows")),
+    Column("share", format="pct", title=msg("Share of rows")),
+    Column("severity", format="pct", title=msg("Error above overall")),
+    Column("expected", format="pct", title=msg("Error expected by score")),
+    Column("severity_low", format="pct", title=msg("at least")),
+    Column("severity_high", format="pct", title=msg("at most")),
+    Column("p_value", format="p", title=msg("p-value")),
+    Column("p_adjusted", format="p", title=msg("Adjusted p-value")),
+    Column("weak", title=msg("Weak")),
+    Column("critical", title=msg("critical")),
+    Column("small", title=msg("Small slice")),
+    Column("also", title=msg("Also seen as")),
+    Column("slices", title=msg("Slices")),
+    Column("worst", title=msg("Worst slice")),
+    Column("best", title=msg("Best slice")),
+    Column("weak_slices", title=msg("Weak slices")),
+    Column("note", title=msg("note")),
+    Column("one", title=msg("First feature")),
+    Column("two", title=msg("Second feature")),
+)
 
 
 def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Result:
@@ -313,16 +295,16 @@ def _heat_table(search: Search, part: Slices, backend: Backend) -> Table:
 
 
 def _table(search: Search, columns: dict[str, Any], title: Message, backend: Backend) -> Table:
-    style = search.parts.metric.format
+    metric = search.parts.metric
     if "low" in columns:
         ends = columns.pop("low"), columns.pop("high")
         columns["value"] = Column("value", columns["value"], *ends, columns.pop("note", None))
-    formats: dict[str, Format] = {name: _NUMBERS[name] for name in columns if name in _NUMBERS}
-    formats |= {name: style for name in ("value", "worst_value", "best_value") if name in columns}
-    names = {name: title for name, title in headings().items() if name in columns}
-    if "value" in columns:
-        names["value"] = search.parts.metric.title
-    return Table.of(columns, formats, names, title, backend)
+    own = (
+        Column("value", format=metric.format, title=metric.title),
+        Column("worst_value", format=metric.format, title=msg("Value of the worst slice")),
+        Column("best_value", format=metric.format, title=msg("Value of the best slice")),
+    )
+    return Table.of(columns, (*_COLUMNS, *own), title=title, backend=backend)
 
 
 def _pictures(search: Search) -> list[Picture]:

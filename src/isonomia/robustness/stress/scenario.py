@@ -209,7 +209,7 @@ def _planned(given: Any) -> Planned:
     if callable(given):
         return _from_function(given)
     raise SpecError(
-        "`scenarios` must hold ids, mappings such as {'type': 'label_noise', 'level': 0.1}, or functions; got "
+        "`scenarios` must be ids, mappings such as {'type': 'label_noise', 'level': 0.1}, or functions; got "
         f"{type(given).__name__}."
     )
 

@@ -86,7 +86,9 @@ class Situation:
     def predict(self, frame: Any) -> Surface:
         """What the model predicts for other features, in the kinds of predictions it gave about the data."""
         if self.model is None:
-            raise SpecError("A scenario changed features, and there is no model to ask about them.")
+            raise SpecError(
+                "A scenario changed features, which needs a model to predict them; only predictions were given."
+            )
         model = self.model
         return self.once("model", lambda: PacedModel(model, self.data, self.surface, self.progress)).surface(frame)
 
@@ -109,9 +111,7 @@ class Situation:
         """Some of the rows, or rows drawn more than once, given by their positions: as weights."""
         indices = np.asarray(rows)
         if indices.ndim != 1 or indices.dtype.kind not in "iu" or not _within(indices, len(self)):
-            raise SpecError(
-                f"Rows must be positions from 0 to {len(self) - 1}; got {indices.dtype} of {indices.shape}."
-            )
+            raise SpecError(f"Rows must be indices from 0 to {len(self) - 1}; got {indices.dtype} of {indices.shape}.")
         return self.with_weights(count_by(indices, len(self)).astype(float))
 
     def with_features(self, frame: Any, rows: NDArray[Any] | None = None) -> Situation:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from isonomia.audit.check_registry import check
@@ -11,7 +9,7 @@ from isonomia.audit.checks.fairness._gap_findings import gap_findings
 from isonomia.audit.measurements import GROUP_METRICS, measured_groups
 from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
-from isonomia.evidence import THRESHOLDS, Picture, Result, Table
+from isonomia.evidence import THRESHOLDS, Column, Picture, Result, Table
 from isonomia.fairness import GroupMetrics, condition
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
@@ -90,23 +88,29 @@ def _has_confusion(subject: Subject) -> bool:
     return surface.label is not None and subject.outcome.truth is not None and len(surface.classes) <= _MOST_CLASSES
 
 
+_CONFUSION = (
+    Column("group", title=msg("group")),
+    Column("true", title=msg("true")),
+    Column("predicted", title=msg("predicted")),
+    Column("n", format="int", title=msg("rows")),
+)
+
+
 def _confusion(subject: Subject) -> Table:
     """How many of each group were predicted what, by what was true."""
     surface, truth = subject.surface, subject.truth
     assert surface.label is not None
     codes = tuple(range(len(surface.classes)))
     names = [str(label) for label in surface.classes]
-    columns: dict[str, list[Any]] = {"group": [], "true": [], "predicted": [], "n": []}
+    rows = []
     for column in subject.attributes:
         axes = [column, Codes("true", truth, codes), Codes("predicted", surface.label, codes)]
         counts = tally(axes, weights=subject.weights, counts=subject.counts).w
         for index in np.ndindex(counts.shape):
-            columns["group"].append(condition(column.name, column.texts[index[0]]))
-            columns["true"].append(names[index[1]])
-            columns["predicted"].append(names[index[2]])
-            columns["n"].append(float(counts[index]))
-    titles = {"group": msg("group"), "true": msg("true"), "predicted": msg("predicted"), "n": msg("rows")}
-    return Table.of(columns, {"n": "int"}, titles, msg("Confusion table by group"), subject.backend)
+            group = condition(column.name, column.texts[index[0]])
+            cell = {"group": group, "true": names[index[1]], "predicted": names[index[2]], "n": float(counts[index])}
+            rows.append(cell)
+    return Table.from_rows(rows, _CONFUSION, title=msg("Confusion table by group"), backend=subject.backend)
 
 
 def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:

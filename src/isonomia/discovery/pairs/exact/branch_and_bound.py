@@ -119,9 +119,7 @@ class Search:
             for k in range(self.trees.n_classes):
                 near, far = apart(minimum[:, line, k], maximum[:, line, k])
                 if full is not None:
-                    near, far = self._predictions_apart(
-                        link, near, far, minimum[:, line, k], maximum[:, line, k], full, line, k
-                    )
+                    near, far = self._predictions_apart(link, near, far, maximum[:, line, k], full, line, k)
                 sure, possible = np.maximum(sure, near), np.maximum(possible, far)
         return sure, np.where(shared_trees.all(axis=1), 0.0, np.maximum(possible, sure))
 
@@ -130,7 +128,6 @@ class Search:
         link: Link,
         near: Floats,
         far: Floats,
-        minimum: Floats,
         maximum: Floats,
         full: tuple[Floats, Floats],
         line: NDArray[np.intp],

@@ -13,13 +13,22 @@ from isonomia.discovery.pairs.result import Pairs
 from isonomia.discovery.pairs.searches.matching import assignment, squared_l1, transport
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
-from isonomia.evidence import Table
+from isonomia.evidence import Column, Table
 from isonomia.languages import msg
 from isonomia.parameters import Anything, Choice, Integer, validated
 from isonomia.probing import Search
 from isonomia.typing import Floats
 
 Solver = Literal["auto", "assignment", "batches", "pot"]
+_COLUMNS = (
+    Column("group", title=msg("Group")),
+    Column("counterpart", title=msg("Matched with")),
+    Column("flips", title=msg("Flips")),
+    Column("feature", title=msg("Feature")),
+    Column("difference", format="num", title=msg("Mean difference (standard deviations)")),
+    Column("sign", format="num", title=msg("Mean sign")),
+    Column("n", format="int", title=msg("People")),
+)
 
 
 @pair_method(
@@ -230,29 +239,19 @@ def _report(space: Space, runs: list[_Run], outcome: Floats, score: Floats) -> N
         solver=runs[0].how,
         total_runs=len(runs),
     )
-    names = ("group", "counterpart", "flips", "feature", "difference", "sign", "n")
-    space.tables["transparency"] = Table.of(
-        {name: [row[index] for row in rows] for index, name in enumerate(names)},
-        formats={"difference": "num", "sign": "num", "n": "int"},
-        titles={
-            "group": msg("Group"),
-            "counterpart": msg("Matched with"),
-            "flips": msg("Flips"),
-            "feature": msg("Feature"),
-            "difference": msg("Mean difference (standard deviations)"),
-            "sign": msg("Mean sign"),
-            "n": msg("People"),
-        },
+    space.tables["transparency"] = Table.from_rows(
+        rows,
+        _COLUMNS,
         title=msg("What differs between those who flip and their counterparts"),
         backend=space.domain.backend,
     )
 
 
-def _transparency(space: Space, run: _Run, name: str, members: NDArray[np.bool_]) -> list[tuple[Any, ...]]:
+def _transparency(space: Space, run: _Run, name: str, members: NDArray[np.bool_]) -> list[dict[str, Any]]:
     """Mean difference (in standard deviations of both groups) and mean sign, feature by feature, largest first."""
     attribute = space.domain.features[int(space.protected[0])]
     everyone = space.people[np.concatenate([run.first, run.second])]
-    rows: list[tuple[Any, ...]] = []
+    rows: list[dict[str, Any]] = []
     n = int(members.sum())
     for index in space.free:
         if n == 0:
@@ -265,5 +264,6 @@ def _transparency(space: Space, run: _Run, name: str, members: NDArray[np.bool_]
             different = float(np.nanmean(change)) / spread if spread > 0 else 0.0
             sign = float(np.nanmean(np.sign(change)))
         feature = space.domain.features[int(index)]
-        rows.append((attribute.text(run.a), attribute.text(run.b), name, feature.name, different, sign, n))
-    return sorted(rows, key=lambda row: -abs(row[4]))
+        people = {"group": attribute.text(run.a), "counterpart": attribute.text(run.b), "flips": name, "n": n}
+        rows.append({**people, "feature": feature.name, "difference": different, "sign": sign})
+    return sorted(rows, key=lambda row: -abs(row["difference"]))

@@ -24,27 +24,19 @@ from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
 from isonomia.errors import DataError
-from isonomia.evidence import Format, two_proportions
+from isonomia.evidence import Column, two_proportions
 from isonomia.languages import Message, msg
 from isonomia.parameters import Integer, Number, Parameter
 from isonomia.typing import Bools, Floats
 
-FORMATS: dict[str, Format] = {
-    "metric": "text",
-    "violation": "num4",
-    "direction": "text",
-    "rate": "num4",
-    "base_rate": "num4",
-    "rule": "text",
-}
-TITLES = {
-    "metric": msg("Metric"),
-    "violation": msg("Violation"),
-    "direction": msg("Direction"),
-    "rate": msg("Rate"),
-    "base_rate": msg("Rate of everyone"),
-    "rule": msg("Rule"),
-}
+COLUMNS = (
+    Column("metric", format="text", title=msg("Metric")),
+    Column("violation", format="num4", title=msg("Violation")),
+    Column("direction", format="text", title=msg("Direction")),
+    Column("rate", format="num4", title=msg("Rate")),
+    Column("base_rate", format="num4", title=msg("Rate of everyone")),
+    Column("rule", format="text", title=msg("Rule")),
+)
 #: Maximum number of classes audited one by one by default.
 _MAX_CLASSES = 12
 _IRLS = 12
@@ -208,7 +200,9 @@ def run(problem: Problem) -> Search:
     gamma, replicates = problem.options["gamma"], problem.options["n_randomisations"]
     columns = [column for column in problem.features if column.name in problem.protected]
     if not columns:
-        raise DataError("The auditor looks at protected attributes; none of them is among the features.")
+        raise DataError(
+            "GerryFair audits protected attributes, but none of them is among the features. Name some with protected=."
+        )
     design = _Design.of(columns)
     names = metrics_of(problem, _default_metrics(problem))
     found: list[Subgroup] = []
@@ -234,8 +228,7 @@ def run(problem: Problem) -> Search:
         tested=4 * len(names) * len(design.table),
         nodes=4 * len(names) * len(design.table),
         complete=complete,
-        formats=FORMATS,
-        titles=TITLES,
+        columns=COLUMNS,
         notes=(
             msg("A violation is the share of people in the group times the gap between its rate and the overall rate."),
         ),

@@ -180,3 +180,55 @@ def test_permuting_rows_permutes_codes(rows: list[Any], order: Any):
         both.append((surface.label, Subject.of(data, surface).truth))
     np.testing.assert_array_equal(both[0][0][places], both[1][0])
     np.testing.assert_array_equal(both[0][1][places], both[1][1])
+
+
+def both_doors(y: Any, p: Any = None, scores: Any = None, **roles: Any) -> list[Subject]:
+    """The same columns given as arrays, and as columns of a frame."""
+    frame: dict[str, Any] = {"y": y}
+    named: dict[str, Any] = {"target": "y", **roles}
+    if p is not None:
+        frame["p"], named["prediction"] = p, "p"
+    if scores is not None:
+        table = np.asarray(scores)
+        columns = table.T if table.ndim == 2 else [table]
+        frame |= {f"s{index}": column for index, column in enumerate(columns)}
+        named["score"] = [f"s{index}" for index in range(len(columns))] if table.ndim == 2 else "s0"
+    return [Subject.of(y, y_pred=p, y_score=scores, **roles), Subject.of(frame, **named)]
+
+
+@pytest.mark.parametrize("door", ["arrays", "frame"])
+@pytest.mark.parametrize(
+    ("y", "p", "message"),
+    [
+        (["a", "b", "c"], ["A", "b", "c"], "has 'A' where the target '.*' has 'a'"),
+        (["a", "b", "c"], ["x", "w", "z"], "with the values of the target"),
+        (["no", "yes", "no"], ["no", "yes ", "no"], "has 'yes ' where the target '.*' has 'yes'"),
+    ],
+)
+def test_labels_that_do_not_match_are_refused_at_both_doors(door: str, y: Any, p: Any, message: str) -> None:
+    roles: Any = {"positive": "yes"} if "yes" in y else {}
+    if door == "frame":
+        roles |= {"target": "y", "prediction": "p"}
+    given = {"y": y, "p": p} if door == "frame" else y
+    with pytest.raises(DataError, match=message):
+        Subject.of(given, None if door == "frame" else p, **roles)
+
+
+@pytest.mark.parametrize("positive", ["a", "b"])
+def test_two_columns_of_probabilities_are_in_the_order_of_the_classes(positive: str) -> None:
+    """As scikit-learn's predict_proba gives them, whichever class is the favourable one."""
+    table = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]
+    for subject in both_doors(["a", "b", "a"], scores=table, positive=positive):
+        column = 0 if positive == "a" else 1
+        assert subject.surface.classes[1] == positive
+        assert subject.surface.probability.tolist() == [row[column] for row in table]
+
+
+def test_scores_that_are_not_probabilities_are_the_same_at_both_doors() -> None:
+    arrays, frame = both_doors([0, 1, 0], scores=[300.0, 650.0, 800.0])
+    assert (arrays.surface.kinds, arrays.surface.threshold) == (frame.surface.kinds, frame.surface.threshold)
+
+
+def test_true_fractions_make_a_regression_of_whole_predictions() -> None:
+    subject = Subject.of([0.5, 1.5, 2.0], [0, 1, 2])
+    assert (subject.task, subject.truth.tolist()) == ("regression", [0.5, 1.5, 2.0])

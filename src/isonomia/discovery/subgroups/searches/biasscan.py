@@ -22,27 +22,19 @@ from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.scan import Ascent, Best, Comparison, Direction, comparisons, family_of, scan_p_value
 from isonomia.discovery.subgroups.scan.expectation import SCORINGS
-from isonomia.evidence import Format, Picture
+from isonomia.evidence import Column, Picture
 from isonomia.languages import Message, msg
 from isonomia.parameters import ALPHA, Anything, Choice, Integer, Number, Parameter
 from isonomia.typing import Floats
 
-FORMATS: dict[str, Format] = {
-    "score": "num4",
-    "q": "num4",
-    "observed": "num4",
-    "expected": "num4",
-    "direction": "text",
-    "metric": "text",
-}
-TITLES = {
-    "score": msg("Score"),
-    "q": msg("Factor"),
-    "observed": msg("Observed"),
-    "expected": msg("Expected"),
-    "direction": msg("Direction"),
-    "metric": msg("Metric"),
-}
+COLUMNS = (
+    Column("score", format="num4", title=msg("Score")),
+    Column("q", format="num4", title=msg("Factor")),
+    Column("observed", format="num4", title=msg("Observed")),
+    Column("expected", format="num4", title=msg("Expected")),
+    Column("direction", format="text", title=msg("Direction")),
+    Column("metric", format="text", title=msg("Metric")),
+)
 #: Starts of each search on outcomes of chance; the score they are compared with comes from as many.
 _NULL_STARTS = 3
 #: Up to so many different expectations, rows are counted by expectation instead of adding up their coefficients.
@@ -192,8 +184,7 @@ def _search_of(scans: list[_Scan], nulls: list[Any], found: list[Subgroup]) -> S
         nodes=tested,
         complete=complete,
         style="pct" if rate else "num",
-        formats=FORMATS,
-        titles=TITLES,
+        columns=COLUMNS,
         pictures=_pictures(found),
         notes=tuple(notes),
         values={
@@ -236,7 +227,7 @@ def _measured(
     weights = np.ones(problem.n) if problem.weights is None else problem.weights
     weight = weights[inside]
     total = float(weight.sum())
-    stats: dict[str, Any] = dict.fromkeys(FORMATS)
+    stats: dict[str, Any] = dict.fromkeys(column.name for column in COLUMNS)
     stats.update(direction=direction, metric=comparison.about or comparison.mode)
     if total <= 0:
         return replace(subgroup, stats=stats)

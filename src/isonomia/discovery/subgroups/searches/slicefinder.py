@@ -14,31 +14,24 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Lattice, Level
 from isonomia.discovery.method import METHODS, Method
-from isonomia.discovery.subgroups._slicetree import tree_levels
 from isonomia.discovery.subgroups._testing import average, welch_upper
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
+from isonomia.discovery.subgroups.searches._slicetree import tree_levels
 from isonomia.errors import SpecError
-from isonomia.evidence import AlphaInvesting, Format, benjamini_hochberg_among
+from isonomia.evidence import AlphaInvesting, Column, benjamini_hochberg_among
 from isonomia.languages import msg
 from isonomia.parameters import ALPHA, Boolean, Choice, Integer, Number, Parameter
 from isonomia.typing import Floats
 
-FORMATS: dict[str, Format] = {
-    "effect_size": "num4",
-    "metric": "text",
-    "approach": "text",
-    "loss": "num4",
-    "loss_rest": "num4",
-}
-TITLES = {
-    "effect_size": msg("Effect size"),
-    "metric": msg("Metric"),
-    "approach": msg("Approach"),
-    "loss": msg("Average loss"),
-    "loss_rest": msg("Average loss of the rest"),
-}
+COLUMNS = (
+    Column("effect_size", format="num4", title=msg("Effect size")),
+    Column("metric", format="text", title=msg("Metric")),
+    Column("approach", format="text", title=msg("Approach")),
+    Column("loss", format="num4", title=msg("Average loss")),
+    Column("loss_rest", format="num4", title=msg("Average loss of the rest")),
+)
 APPROACHES = ("both", "lattice", "decision_tree")
 
 
@@ -105,7 +98,7 @@ def run(problem: Problem) -> Search:
     surprised = problem.probability is not None and problem.truth is not None and problem.errors is None
     metric = metrics_of(problem, ("log_loss" if surprised else "error",))
     if len(metric) != 1:
-        raise SpecError(f"SliceFinder looks at one loss at a time; got {len(metric)} metrics.")
+        raise SpecError(f"SliceFinder searches by one metric at a time; got {len(metric)} metrics.")
     loss = quantity(problem, metric[0]).beyond()
     if loss.defined is not None:
         problem, loss = problem.take(np.flatnonzero(loss.defined)), loss.take(np.flatnonzero(loss.defined))
@@ -125,8 +118,7 @@ def run(problem: Problem) -> Search:
         nodes=sum(search.nodes for search in searches),
         complete=all(search.complete for search in searches),
         style=loss.style,
-        formats=FORMATS,
-        titles=TITLES,
+        columns=COLUMNS,
     )
 
 

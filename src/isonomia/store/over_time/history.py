@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
+from sqlalchemy import Connection, select
 
 from isonomia.errors import StoreError, close_to
 from isonomia.evidence import Column, Picture, Result, Table
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
-from isonomia.store.charts import chart_of
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from isonomia.store import tables
+from isonomia.store.over_time.charts import chart_of
 
 #: The newest runs that a history shows where nothing else is asked for.
 LIMIT = 500
@@ -36,7 +35,7 @@ def read_history(
         raise StoreError(_nothing(connection, analysis, metric))
     if len({row.attribute for row in rows}) > 1:
         names = sorted({unquote(row.attribute) for row in rows})
-        raise StoreError(f"Several figures fit; name the attributes, one of: {', '.join(names)}.")
+        raise StoreError(f"Several figures match. Name the attributes, one of: {', '.join(names)}.")
     return Result(
         code="history",
         title=msg("{metric} over the runs of {analysis}", metric=metric_title(metric), analysis=analysis),
@@ -92,33 +91,27 @@ def _table(rows: list[Any]) -> Table:
 def _rows(
     connection: Connection, analysis: str, metric: str, measure: str, attribute: str | None, who: str, limit: int
 ) -> list[Any]:
-    from sqlalchemy import select
-
-    from isonomia.store.tables import figure
-
-    columns = (figure.c[name] for name in ("at", "run", "attribute", "value", "low", "high", "se", "n"))
+    columns = (tables.figure.c[name] for name in ("at", "run", "attribute", "value", "low", "high", "se", "n"))
     query = select(*columns).where(
-        figure.c.analysis == analysis,
-        figure.c.metric == metric,
-        figure.c.measure == measure,
-        figure.c.who_key == who,
+        tables.figure.c.analysis == analysis,
+        tables.figure.c.metric == metric,
+        tables.figure.c.measure == measure,
+        tables.figure.c.who_key == who,
     )
     if attribute is not None:
-        query = query.where(figure.c.attribute == attribute)
-    newest = connection.execute(query.order_by(figure.c.at.desc(), figure.c.run.desc()).limit(limit)).all()
+        query = query.where(tables.figure.c.attribute == attribute)
+    newest = connection.execute(
+        query.order_by(tables.figure.c.at.desc(), tables.figure.c.run.desc()).limit(limit)
+    ).all()
     return list(newest[::-1])
 
 
 def _nothing(connection: Connection, analysis: str, metric: str) -> str:
     """Why no figure fits: the metrics, measures and people of the last run."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import figure, run
-
-    last = select(run.c.id).where(run.c.analysis == analysis, run.c.kind == "audit")
-    last = last.order_by(run.c.created.desc(), run.c.id.desc()).limit(1)
-    columns = (figure.c.metric, figure.c.measure, figure.c.who_key)
-    found = connection.execute(select(*columns).where(figure.c.run == last.scalar_subquery())).all()
+    last = select(tables.run.c.id).where(tables.run.c.analysis == analysis, tables.run.c.kind == "audit")
+    last = last.order_by(tables.run.c.created.desc(), tables.run.c.id.desc()).limit(1)
+    columns = (tables.figure.c.metric, tables.figure.c.measure, tables.figure.c.who_key)
+    found = connection.execute(select(*columns).where(tables.figure.c.run == last.scalar_subquery())).all()
     if not found:
         return f"The analysis '{analysis}' has no audit in this store; see: isonomia runs list."
     metrics = list(dict.fromkeys(unquote(row.metric) for row in found))

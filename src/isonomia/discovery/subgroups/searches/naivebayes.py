@@ -18,29 +18,20 @@ from isonomia.discovery.subgroups.conditions import slice_text
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError
-from isonomia.evidence import Format, two_proportions
+from isonomia.evidence import Column, two_proportions
 from isonomia.languages import Message, msg
 from isonomia.parameters import Boolean, Choice, Number, Parameter
 from isonomia.typing import Floats
 
-FORMATS: dict[str, Format] = {
-    "discrimination_score": "num4",
-    "divergence": "num4",
-    "probability": "num4",
-    "p_unfavorable_sensitive": "num4",
-    "p_unfavorable_others": "num4",
-    "sensitive": "text",
-    "context": "text",
-}
-TITLES = {
-    "discrimination_score": msg("Discrimination"),
-    "divergence": msg("Divergence (bits)"),
-    "probability": msg("Probability"),
-    "p_unfavorable_sensitive": msg("Unfavourable, attributes known"),
-    "p_unfavorable_others": msg("Unfavourable, attributes not known"),
-    "sensitive": msg("Sensitive"),
-    "context": msg("Context"),
-}
+COLUMNS = (
+    Column("discrimination_score", format="num4", title=msg("Discrimination")),
+    Column("divergence", format="num4", title=msg("Divergence (bits)")),
+    Column("probability", format="num4", title=msg("Probability")),
+    Column("p_unfavorable_sensitive", format="num4", title=msg("Unfavourable, attributes known")),
+    Column("p_unfavorable_others", format="num4", title=msg("Unfavourable, attributes not known")),
+    Column("sensitive", format="text", title=msg("Sensitive")),
+    Column("context", format="text", title=msg("Context")),
+)
 
 
 def run(problem: Problem) -> Search:
@@ -72,8 +63,7 @@ def run(problem: Problem) -> Search:
         tested=patterns.nodes,
         nodes=patterns.nodes,
         complete=patterns.complete,
-        formats=FORMATS,
-        titles=TITLES,
+        columns=COLUMNS,
         notes=_notes(problem),
         values={"possible_patterns": float(tests), "prior": network.prior},
         details=network,

@@ -7,17 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isonomia.discovery.subgroups.conditions import condition_text, slice_text
-from isonomia.discovery.subgroups.divergence import Divergence, Patterns
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.discovery.subgroups.problem import Problem
-from isonomia.evidence import Format, Picture, Table
-from isonomia.languages import Message, msg
+from isonomia.discovery.subgroups.searches.divergence import Divergence, Patterns
+from isonomia.evidence import Column, Picture, Table
+from isonomia.languages import msg
 from isonomia.languages.naming import together
 
 #: Items drawn in a picture of contributions.
 _DRAWN = 20
 
 
+METRIC, SUBGROUP, ITEM = (
+    Column("metric", title=msg("Metric")),
+    Column("slice", title=msg("Subgroup")),
+    Column("item", title=msg("Item")),
+)
+CONTRIBUTION = Column("contribution", format="num4", title=msg("Contribution"))
+DIVERGENCE = Column("divergence", format="num4", title=msg("Divergence"))
 UNDEFINED = msg("no row with it is used by this metric")
 
 
@@ -49,47 +56,30 @@ def divergence_tables(problem: Problem, patterns: Patterns, found: list[Found]) 
     for part in patterns.divergences:
         overall += _global_rows(problem, patterns, part)
         corrective += _corrective_rows(problem, patterns, part)
-    formats: dict[str, Format] = dict.fromkeys(("contribution", "divergence", "with_item", "correction"), "num4")
-    titles = {
-        "metric": msg("Metric"),
-        "slice": msg("Subgroup"),
-        "item": msg("Item"),
-        "contribution": msg("Contribution"),
-        "divergence": msg("Divergence"),
-        "with_item": msg("Divergence with the item"),
-        "correction": msg("Correction"),
-        "size": msg("Rows"),
-        "note": msg("note"),
-    }
-    named: list[tuple[str, list[dict[str, Any]], list[str], Message]] = [
-        (
-            "contributions",
-            local,
-            ["metric", "slice", "item", "contribution"],
-            msg("What each item adds to the divergence of a subgroup"),
-        ),
-        (
-            "global_contributions",
-            overall,
-            ["metric", "item", "contribution", "divergence", "note"],
-            msg("What each item adds to divergence over all subgroups"),
-        ),
-        (
-            "corrective",
-            corrective,
-            ["metric", "slice", "item", "divergence", "with_item", "correction", "size"],
-            msg("Items that bring a subgroup closer to everyone"),
-        ),
-    ]
     return {
-        name: Table.of(
-            {key: [row[key] for row in rows] for key in keys},
-            {**{key: formats[key] for key in keys if key in formats}, **({"size": "int"} if "size" in keys else {})},
-            {key: titles[key] for key in keys},
-            title,
-            backend,
-        )
-        for name, rows, keys, title in named
+        "contributions": Table.from_rows(
+            local,
+            (METRIC, SUBGROUP, ITEM, CONTRIBUTION),
+            title=msg("What each item adds to the divergence of a subgroup"),
+            backend=backend,
+        ),
+        "global_contributions": Table.from_rows(
+            overall,
+            (METRIC, ITEM, CONTRIBUTION, DIVERGENCE, Column("note", title=msg("note"))),
+            title=msg("What each item adds to divergence over all subgroups"),
+            backend=backend,
+        ),
+        "corrective": Table.from_rows(
+            corrective,
+            (
+                *(METRIC, SUBGROUP, ITEM, DIVERGENCE),
+                Column("with_item", format="num4", title=msg("Divergence with the item")),
+                Column("correction", format="num4", title=msg("Correction")),
+                Column("size", format="int", title=msg("Rows")),
+            ),
+            title=msg("Items that bring a subgroup closer to everyone"),
+            backend=backend,
+        ),
     }
 
 

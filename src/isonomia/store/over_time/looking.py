@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
+from sqlalchemy import Connection, func, select
 
 from isonomia.evidence import holm, normal_p, normal_quantile
 from isonomia.languages import Message, encode, msg
-from isonomia.store.charts import POINT_LIMIT, alpha_of, chart_of
-from isonomia.store.history import metric_title
+from isonomia.store import tables
 from isonomia.store.keys import people_of
-from isonomia.store.watches import Watch, insert_alert, list_watches
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from isonomia.store.over_time.charts import POINT_LIMIT, alpha_of, chart_of
+from isonomia.store.over_time.history import metric_title
+from isonomia.store.over_time.watches import Watch, insert_alert, list_watches
 
 #: Runs of a figure's history that a chart looks at, the newest ones.
 HISTORY = 1000
@@ -46,20 +45,20 @@ def look_at(connection: Connection, run: NewRun) -> None:
 
 def _policy(connection: Connection, run: NewRun, watch: Watch) -> None:
     """Criteria that exceed now and did not in the run before; without one, all that exceed."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import criterion
-    from isonomia.store.tables import run as runs
-
     last = (
-        select(runs.c.id)
-        .where(runs.c.analysis == run.analysis, runs.c.kind == "audit", runs.c.id != run.id, runs.c.created <= run.at)
-        .order_by(runs.c.created.desc(), runs.c.id.desc())
+        select(tables.run.c.id)
+        .where(
+            tables.run.c.analysis == run.analysis,
+            tables.run.c.kind == "audit",
+            tables.run.c.id != run.id,
+            tables.run.c.created <= run.at,
+        )
+        .order_by(tables.run.c.created.desc(), tables.run.c.id.desc())
         .limit(1)
     )
-    exceeding = select(criterion).where(criterion.c.outcome == "exceeds")
-    now = connection.execute(exceeding.where(criterion.c.run == run.id)).all()
-    before = connection.execute(exceeding.where(criterion.c.run == last.scalar_subquery())).all()
+    exceeding = select(tables.criterion).where(tables.criterion.c.outcome == "exceeds")
+    now = connection.execute(exceeding.where(tables.criterion.c.run == run.id)).all()
+    before = connection.execute(exceeding.where(tables.criterion.c.run == last.scalar_subquery())).all()
     known = {(row.name, row.who_key) for row in before}
     for row in now:
         if (row.name, row.who_key) not in known and watch.who_key in (None, row.who_key):
@@ -120,17 +119,14 @@ def _chart(connection: Connection, run: NewRun, watch: Watch) -> None:
 
 def _change(connection: Connection, run: NewRun, watches: Sequence[Watch]) -> None:
     """Figures that differ from those of the baseline run: a two-sample test each, Holm over all that are watched."""
-    from sqlalchemy import func, select
-
-    from isonomia.store.tables import analysis
-    from isonomia.store.tables import run as runs
-
-    chosen = select(runs.c.id, runs.c.created).join(analysis, analysis.c.baseline_run == runs.c.id)
-    baseline = connection.execute(chosen.where(analysis.c.slug == run.analysis)).one_or_none()
+    chosen = select(tables.run.c.id, tables.run.c.created).join(
+        tables.analysis, tables.analysis.c.baseline_run == tables.run.c.id
+    )
+    baseline = connection.execute(chosen.where(tables.analysis.c.slug == run.analysis)).one_or_none()
     if baseline is None or baseline.id == run.id or not watches:
         return
     later = select(func.count()).where(
-        runs.c.analysis == run.analysis, runs.c.kind == "audit", runs.c.created >= baseline.created
+        tables.run.c.analysis == run.analysis, tables.run.c.kind == "audit", tables.run.c.created >= baseline.created
     )
     look = max(1, connection.execute(later).scalar_one() - 1)
     pairs: dict[tuple[Any, ...], tuple[Watch, Any, Any]] = {}
@@ -172,41 +168,35 @@ def _change(connection: Connection, run: NewRun, watches: Sequence[Watch]) -> No
 
 def _figures(connection: Connection, run: str, watch: Watch) -> list[Any]:
     """The figures of a run that a watch is about and that can be compared: with a value and a standard error."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import figure
-
-    query = select(figure).where(
-        figure.c.run == run,
-        figure.c.metric == watch.metric,
-        figure.c.measure == watch.measure,
-        figure.c.value.is_not(None),
-        figure.c.se > 0,
+    query = select(tables.figure).where(
+        tables.figure.c.run == run,
+        tables.figure.c.metric == watch.metric,
+        tables.figure.c.measure == watch.measure,
+        tables.figure.c.value.is_not(None),
+        tables.figure.c.se > 0,
     )
     if watch.who_key is not None:
-        query = query.where(figure.c.who_key == watch.who_key)
+        query = query.where(tables.figure.c.who_key == watch.who_key)
     if watch.attribute is not None:
-        query = query.where(figure.c.attribute == watch.attribute)
-    return list(connection.execute(query.order_by(figure.c.place)))
+        query = query.where(tables.figure.c.attribute == watch.attribute)
+    return list(connection.execute(query.order_by(tables.figure.c.place)))
 
 
 def _history(connection: Connection, run: NewRun, row: Any) -> list[Any]:
     """The figure in runs up to this one, the oldest first."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import figure
-
-    query = select(figure.c.value, figure.c.se, figure.c.run).where(
-        figure.c.analysis == run.analysis,
-        figure.c.metric == row.metric,
-        figure.c.measure == row.measure,
-        figure.c.who_key == row.who_key,
-        figure.c.attribute == row.attribute,
-        figure.c.at <= run.at,
-        figure.c.value.is_not(None),
-        figure.c.se > 0,
+    query = select(tables.figure.c.value, tables.figure.c.se, tables.figure.c.run).where(
+        tables.figure.c.analysis == run.analysis,
+        tables.figure.c.metric == row.metric,
+        tables.figure.c.measure == row.measure,
+        tables.figure.c.who_key == row.who_key,
+        tables.figure.c.attribute == row.attribute,
+        tables.figure.c.at <= run.at,
+        tables.figure.c.value.is_not(None),
+        tables.figure.c.se > 0,
     )
-    found = list(connection.execute(query.order_by(figure.c.at.desc(), figure.c.run.desc()).limit(HISTORY)))
+    found = list(
+        connection.execute(query.order_by(tables.figure.c.at.desc(), tables.figure.c.run.desc()).limit(HISTORY))
+    )
     earlier = [one for one in found if one.run != run.id]
     return [*earlier[::-1], *(one for one in found if one.run == run.id)]
 

@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.audit.metric_criteria import decide, unsure
-from isonomia.audit.policy_texts import policy_text
-from isonomia.audit.rule_evidence import Evidence
-from isonomia.audit.verdict_sentences import documented, explained, overall_sentence, without_figure
+from isonomia.audit.verdicts.metric_criteria import decide, unsure
+from isonomia.audit.verdicts.missing_criterion import missing_criterion
+from isonomia.audit.verdicts.policy_texts import policy_text
+from isonomia.audit.verdicts.rule_evidence import Evidence
+from isonomia.audit.verdicts.verdict_sentences import documented, explained, overall_sentence
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import SEVERITIES, Estimate, Result, Severity
 from isonomia.evidence.intervals import normal_quantile
 from isonomia.evidence.simultaneous import simultaneous_level
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
-from isonomia.policies import BaseRule, CheckRule, FigureRule, FindingsRule, RuleSide
+from isonomia.policies import CheckRule, FigureRule, FindingsRule
 from isonomia.report import Criterion, Section, VerdictOutcome
 
 
@@ -32,13 +33,13 @@ def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, 
     try:
         figures, form = _figures(rule, _result(rule.check, sections))
     except NotApplicable as error:
-        return _missing(rule, "not_enough_evidence", error.message, limit=rule.limit, side=rule.side)
+        return missing_criterion(rule, "not_enough_evidence", error.message)
     together = picked - 1 + max(len(figures), 1)  # the worst row counts, so all rows are looked at
-    valued = [(figure, evidence) for figure in figures if (evidence := _evidence(rule, figure, level, together))]
+    valued = [(figure, evidence) for figure in figures if (evidence := _evidence(figure, level, together))]
     if not valued:
         notes = [str(figure.note) for figure in figures if figure.note]
         why: Message | str = notes[0] if notes else msg("the check reports no such figure")
-        return _missing(rule, "not_enough_evidence", why, limit=rule.limit, side=rule.side)
+        return missing_criterion(rule, "not_enough_evidence", why)
     outcome, figure, evidence = _worst(rule, valued)
     reason = unsure(rule, evidence, form) if outcome == "not_enough_evidence" else None
     statement = overall_sentence(rule, name, form, evidence)
@@ -71,7 +72,7 @@ def findings_criterion(rule: FindingsRule, sections: Sequence[Section]) -> Crite
     absent = [code for code in rule.of if code not in ran]
     wanted = [section for section in ran.values() if not rule.of or section.code in rule.of]
     if not wanted:
-        return _missing(rule, "not_enough_evidence", _why_absent(absent, sections), limit=rule.at_most)
+        return missing_criterion(rule, "not_enough_evidence", _why_absent(absent, sections))
     grades = SEVERITIES[: SEVERITIES.index(rule.severity) + 1]
     found = [
         finding
@@ -127,10 +128,12 @@ def figure_criteria(rule: FigureRule, sections: Sequence[Section], minimum: int)
             return [_of_check(rule, result)]
         if rule.by == "everyone":
             figure = result.values.get(METRICS[rule.metric].id)
-            return [_documented(rule, figure) if _is_whole(figure) else _missing(rule, "incomplete", _why(figure))]
+            return [
+                _documented(rule, figure) if _is_whole(figure) else missing_criterion(rule, "incomplete", _why(figure))
+            ]
         return _by_group(rule, result, minimum)
     except NotApplicable as reason:
-        return [_missing(rule, "incomplete", reason.message)]
+        return [missing_criterion(rule, "incomplete", reason.message)]
 
 
 def _of_check(rule: FigureRule, result: Result) -> Criterion:
@@ -142,7 +145,7 @@ def _of_check(rule: FigureRule, result: Result) -> Criterion:
     if not rule.table:
         figures += sum(_is_whole(value) for value in result.values.values())
     if not figures:
-        return _missing(rule, "incomplete", msg("the figure has no interval"))
+        return missing_criterion(rule, "incomplete", msg("the figure has no interval"))
     return _documented(rule, Estimate(figures, method="count"))
 
 
@@ -167,7 +170,7 @@ def _by_group(rule: FigureRule, result: Result, minimum: int) -> list[Criterion]
         if lacking or not large:
             who = str(table["group"].values[lacking[0]]) if lacking else " x ".join(way)
             reason = msg("{group} has no such figure with an interval", group=who)
-            found.append(_missing(rule, "incomplete", reason, by=way))
+            found.append(missing_criterion(rule, "incomplete", reason, by=way))
         else:
             n = int(sum(sizes[row] for row in rows))
             found.append(_documented(rule, Estimate(len(large), n=n, method="count"), by=way))
@@ -244,7 +247,7 @@ def _figures(rule: CheckRule, result: Result) -> tuple[list[Estimate], str]:
     return [replace(column.estimate(row), method="count" if whole else "") for row in rows], form
 
 
-def _evidence(rule: CheckRule, figure: Estimate, level: float, picked: int) -> Evidence | None:
+def _evidence(figure: Estimate, level: float, picked: int) -> Evidence | None:
     """A figure with ends at the level of the policy; a count is its own."""
     if figure.value is None:
         return None
@@ -261,29 +264,4 @@ def _evidence(rule: CheckRule, figure: Estimate, level: float, picked: int) -> E
         high=value + wide * (figure.high - value),
         least=value - one_sided * (value - figure.low),
         most=value + one_sided * (figure.high - value),
-    )
-
-
-def _missing(
-    rule: BaseRule,
-    outcome: VerdictOutcome,
-    reason: Message | str,
-    *,
-    by: tuple[str, ...] = (),
-    limit: float | None = None,
-    side: RuleSide = "at_most",
-) -> Criterion:
-    """A criterion without a figure, and why."""
-    name = policy_text(rule.name)
-    return Criterion(
-        name,
-        outcome,
-        Estimate.missing(reason),
-        limit,
-        side,
-        citation=rule.citation,
-        reason=reason,
-        rule=rule.id,
-        by=by,
-        sentence=without_figure(name, outcome, reason, by),
     )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
+
+from sqlalchemy import Connection, select
 
 from isonomia.errors import StoreError
 from isonomia.languages import Message, decode
 from isonomia.parameters import Choice
+from isonomia.store import tables
 from isonomia.store.analyses import add_analysis
 from isonomia.store.ids import new_id, now
 from isonomia.store.keys import check_slug, people_of, printable
 from isonomia.store.log import add_log
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 #: When a watch alerts: a criterion of the policy turned to *exceeds*; a figure differs from that of the baseline run; a
 #: figure left the limits of its own history.
@@ -116,10 +116,6 @@ def add_watch(
     watch_id: str,
 ) -> Watch:
     """Add a watch, unless it is there already."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import watch
-
     Choice(get_args(Rule)).check("rule", rule)
     if (metric is None) != (rule == "policy"):
         raise StoreError(
@@ -140,27 +136,23 @@ def add_watch(
         "created": now(),
         "owner": printable(owner, 100),
     }
-    if connection.execute(select(watch.c.id).where(watch.c.id == watch_id)).one_or_none() is None:
-        connection.execute(watch.insert().values(**row))
+    if connection.execute(select(tables.watch.c.id).where(tables.watch.c.id == watch_id)).one_or_none() is None:
+        connection.execute(tables.watch.insert().values(**row))
         add_log(connection, "watch", f"watch:{watch_id}", {"analysis": analysis, "rule": rule})
     return Watch(**row)
 
 
-def list_watches(connection: Connection, analysis: str, *, active: bool = True) -> list[Watch]:
+def list_watches(connection: Connection, analysis: str) -> list[Watch]:
     """The watches of an analysis, the oldest first."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import watch
-
-    query = select(watch).where(watch.c.analysis == check_slug(analysis), watch.c.active == active)
-    return [Watch(**row._mapping) for row in connection.execute(query.order_by(watch.c.created, watch.c.id))]
+    query = select(tables.watch).where(tables.watch.c.analysis == check_slug(analysis), tables.watch.c.active)
+    return [
+        Watch(**row._mapping) for row in connection.execute(query.order_by(tables.watch.c.created, tables.watch.c.id))
+    ]
 
 
 def end_watch(connection: Connection, watch_id: str) -> None:
     """Look no more; its alerts stay."""
-    from isonomia.store.tables import watch
-
-    ended = watch.update().where(watch.c.id == watch_id, watch.c.active == True)  # noqa: E712  a column's value
+    ended = tables.watch.update().where(tables.watch.c.id == watch_id, tables.watch.c.active == True)  # noqa: E712  a column's value
     if connection.execute(ended.values(active=False)).rowcount != 1:
         raise StoreError(f"The store has no active watch '{printable(watch_id)}'; see: isonomia runs watch ANALYSIS.")
     add_log(connection, "end watch", f"watch:{watch_id}")
@@ -170,24 +162,18 @@ def list_alerts(
     connection: Connection, analysis: str, *, state: str | None = "open", run: str | None = None, limit: int = 100
 ) -> list[Alert]:
     """Alerts of an analysis, the newest first."""
-    from sqlalchemy import select
-
-    from isonomia.store.tables import alert
-
-    query = select(alert).where(alert.c.analysis == check_slug(analysis))
+    query = select(tables.alert).where(tables.alert.c.analysis == check_slug(analysis))
     if state is not None:
-        query = query.where(alert.c.state == state)
+        query = query.where(tables.alert.c.state == state)
     if run is not None:
-        query = query.where(alert.c.run == run)
-    rows = connection.execute(query.order_by(alert.c.at.desc(), alert.c.id.desc()).limit(limit))
+        query = query.where(tables.alert.c.run == run)
+    rows = connection.execute(query.order_by(tables.alert.c.at.desc(), tables.alert.c.id.desc()).limit(limit))
     return [Alert(**{**row._mapping, "message": decode(row.message)}) for row in rows]
 
 
 def close_alert(connection: Connection, alert_id: str, *, by: str, note: str) -> None:
     """Somebody looked at an alert, and says what it was."""
-    from isonomia.store.tables import alert
-
-    closed = alert.update().where(alert.c.id == alert_id, alert.c.state == "open")
+    closed = tables.alert.update().where(tables.alert.c.id == alert_id, tables.alert.c.state == "open")
     values = {"state": "closed", "closed_by": printable(by, 100), "closed_at": now(), "note": printable(note, 2000)}
     if connection.execute(closed.values(**values)).rowcount != 1:
         raise StoreError(f"The store has no open alert '{printable(alert_id)}'; see: isonomia runs watch ANALYSIS.")
@@ -196,7 +182,5 @@ def close_alert(connection: Connection, alert_id: str, *, by: str, note: str) ->
 
 def insert_alert(connection: Connection, watch: Watch, run: str, at: datetime, **facts: Any) -> None:
     """Add an alert of a watch about a run."""
-    from isonomia.store.tables import alert
-
     row = {"id": new_id(), "analysis": watch.analysis, "watch": watch.id, "run": run, "at": at, "state": "open"}
-    connection.execute(alert.insert().values(**row, **facts))
+    connection.execute(tables.alert.insert().values(**row, **facts))

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from isonomia.audit.naming import metric_title
-from isonomia.audit.policy_texts import policy_text
-from isonomia.audit.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
-from isonomia.audit.verdict_sentences import (
+from isonomia.audit.verdicts.missing_criterion import missing_criterion
+from isonomia.audit.verdicts.policy_texts import policy_text
+from isonomia.audit.verdicts.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
+from isonomia.audit.verdicts.verdict_sentences import (
     Compared,
     amount,
     compared_sentence,
     explained,
     overall_sentence,
     style_of,
-    without_figure,
 )
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, affected
@@ -39,10 +39,10 @@ def metric_criteria(
 ) -> dict[str, list[Criterion]]:
     """The criteria of each rule, by its id; `besides` counts further figures that the policy picks a worst of."""
     scaled = [_in_own_unit(rule, subject) for rule in rules]
-    asked = [(rule, question) for rule in scaled for question in _questions(rule, policy, subject)]
-    picked = sum(question.rows if isinstance(question, GroupQuestion) else 1 for _, question in asked) + besides
+    questions = [(rule, question) for rule in scaled for question in _questions(rule, policy, subject)]
+    picked = sum(question.rows if isinstance(question, GroupQuestion) else 1 for _, question in questions) + besides
     found: dict[str, list[Criterion]] = {rule.id: [] for rule in rules}
-    for rule, question in asked:
+    for rule, question in questions:
         found[rule.id].append(_criterion(rule, question, subject, max(picked, 1)))
     return found
 
@@ -100,14 +100,14 @@ def _criterion(rule: Rule, question: Question, subject: Subject, picked: int) ->
         if question.pairs:
             return _of_groups(question, question.evidence(level, picked), level)
     except NotApplicable as reason:
-        return _without(rule, "not_applicable", reason.message, len(subject))
+        return missing_criterion(rule, "not_applicable", reason.message, n=len(subject))
     too_few = msg(
         "fewer than two groups by {way} have {least:int} rows and a value",
         way=" x ".join(question.by),
         least=question.minimum,
     )
     named = _joined(too_few, _left_out(question))
-    return _without(rule, "not_enough_evidence", named, len(subject), by=question.by)
+    return missing_criterion(rule, "not_enough_evidence", named, n=len(subject), by=question.by)
 
 
 def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Criterion:
@@ -121,7 +121,7 @@ def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Cri
     }
     if np.isnan(evidence.value):
         reason = _joined(msg("no ratio: the rate of every group, or of the reference, is 0"), left_out)
-        return _without(rule, "not_enough_evidence", reason, int(question.measured.sizes.sum()), **people)
+        return missing_criterion(rule, "not_enough_evidence", reason, n=int(question.measured.sizes.sum()), **people)
     n = int(question.measured.sizes[evidence.who])
     compared = _compared(question, evidence)
     people["people"] = _shortfall(compared, evidence, n, level)
@@ -225,33 +225,3 @@ def _left_out(question: GroupQuestion) -> Message | None:
 
 def _joined(first: Message, second: Message | None) -> Message:
     return first if second is None else Message("{before}; {remark}", {"before": first, "remark": second})
-
-
-def _without(
-    rule: Rule,
-    outcome: VerdictOutcome,
-    reason: Message | str,
-    n: int,
-    *,
-    by: tuple[str, ...] = (),
-    who: Mapping[str, str] | None = None,
-    reference: Mapping[str, str] | None = None,
-) -> Criterion:
-    """A criterion without a figure, and why."""
-    name = policy_text(rule.name)
-    return Criterion(
-        name,
-        outcome,
-        Estimate.missing(reason, n=n),
-        rule.limit,
-        rule.side,
-        who=who or {},
-        reference=reference or {},
-        citation=rule.citation,
-        reason=reason,
-        rule=rule.id,
-        by=by,
-        metric=rule.metric,
-        measure=rule.measure,
-        sentence=without_figure(name, outcome, reason, by),
-    )

@@ -18,7 +18,7 @@ from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, defined_rows, metrics_of, quantity
 from isonomia.errors import SpecError
-from isonomia.evidence import Format
+from isonomia.evidence import Column
 from isonomia.languages import msg
 from isonomia.parameters import Number, Parameter
 from isonomia.typing import Floats
@@ -26,20 +26,13 @@ from isonomia.typing import Floats
 #: What rounding may add to a score of 0, or take (relatively) from a bound.
 _ROUNDING = 1e-12
 
-FORMATS: dict[str, Format] = {
-    "slice_score": "num4",
-    "sum_slice_error": "num",
-    "max_slice_error": "num",
-    "slice_average_error": "num4",
-    "metric": "text",
-}
-TITLES = {
-    "slice_score": msg("Score"),
-    "sum_slice_error": msg("Sum of errors"),
-    "max_slice_error": msg("Largest error"),
-    "slice_average_error": msg("Average error"),
-    "metric": msg("Metric"),
-}
+COLUMNS = (
+    Column("slice_score", format="num4", title=msg("Score")),
+    Column("sum_slice_error", format="num", title=msg("Sum of errors")),
+    Column("max_slice_error", format="num", title=msg("Largest error")),
+    Column("slice_average_error", format="num4", title=msg("Average error")),
+    Column("metric", format="text", title=msg("Metric")),
+)
 
 
 class _Score:
@@ -105,12 +98,14 @@ def _search(problem: Problem, error: Quantity) -> Search:
     part, error = defined_rows(problem, error)
     values = error.values
     if values.size and values.min() < 0:
-        raise SpecError(f"SliceLine needs errors of at least 0; '{error.id}' has negative values. Take another metric.")
+        raise SpecError(
+            f"SliceLine needs errors of at least 0; '{error.id}' has negative values. Choose another metric."
+        )
     weights = part.weights
     total = float(values.sum() if weights is None else values @ weights)
     if not part.features or not values.size or total == 0:
         note = msg("There is no error in {metric}, so no slice can be worse.", metric=error.measure)
-        return Search((), error.measure, tested=0, style=error.style, formats=FORMATS, titles=TITLES, notes=(note,))
+        return Search((), error.measure, tested=0, style=error.style, columns=COLUMNS, notes=(note,))
     # where something else than the average is expected, errors count by what they have beyond it
     counted = values if error.expected is None else error.excess() + total / part.n
     gains = {} if error.expected is None else {"gain": np.maximum(counted, 0.0)}
@@ -134,8 +129,7 @@ def _search(problem: Problem, error: Quantity) -> Search:
         nodes=lattice.looked_at,
         complete=lattice.complete,
         style=error.style,
-        formats=FORMATS,
-        titles=TITLES,
+        columns=COLUMNS,
         values={"tests": tests},
     )
 

@@ -11,10 +11,10 @@ from isonomia.discovery.subgroups._testing import average, compared_with, upper_
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, defined_rows, metrics_of, quantity
-from isonomia.evidence import Format
+from isonomia.evidence import Column
 from isonomia.parameters import Integer, Parameter
 
-FORMATS: dict[str, Format] = {"metric": "text"}
+COLUMNS = (Column("metric", format="text"),)
 
 
 def run(problem: Problem) -> Search:
@@ -41,7 +41,7 @@ def run(problem: Problem) -> Search:
         tested=tests,
         complete=complete,
         style=examined.style,
-        formats=FORMATS,
+        columns=COLUMNS,
     )
 
 

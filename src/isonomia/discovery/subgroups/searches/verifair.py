@@ -29,32 +29,21 @@ from isonomia.discovery.subgroups.verification import (
     ratio_error,
 )
 from isonomia.errors import DataError
-from isonomia.evidence import Estimate, Format, Table
+from isonomia.evidence import Column, Estimate, Table
 from isonomia.languages import Message, msg
 from isonomia.parameters import Choice, Integer, Number, Parameter
 
-FORMATS: dict[str, Format] = {
-    "verdict": "text",
-    "ratio": "num4",
-    "ratio_low": "num4",
-    "ratio_high": "num4",
-    "n": "int",
-    "compared_with": "text",
-    "rate": "num4",
-    "rate_compared_with": "num4",
-    "error_probability": "num4",
-}
-TITLES = {
-    "verdict": msg("Verdict"),
-    "ratio": msg("Ratio"),
-    "ratio_low": msg("Ratio, low"),
-    "ratio_high": msg("Ratio, high"),
-    "n": msg("Samples of each group"),
-    "compared_with": msg("Compared with"),
-    "rate": msg("Rate"),
-    "rate_compared_with": msg("Rate compared with"),
-    "error_probability": msg("Probability of error"),
-}
+COLUMNS = (
+    Column("verdict", format="text", title=msg("Verdict")),
+    Column("ratio", format="num4", title=msg("Ratio")),
+    Column("ratio_low", format="num4", title=msg("Ratio, low")),
+    Column("ratio_high", format="num4", title=msg("Ratio, high")),
+    Column("n", format="int", title=msg("Samples of each group")),
+    Column("compared_with", format="text", title=msg("Compared with")),
+    Column("rate", format="num4", title=msg("Rate")),
+    Column("rate_compared_with", format="num4", title=msg("Rate compared with")),
+    Column("error_probability", format="num4", title=msg("Probability of error")),
+)
 #: Groups of one attribute that are compared, the largest first.
 _MAX_GROUPS = 12
 _ORDER = {"unfair": 0, "not decided": 1, "fair": 2}
@@ -117,8 +106,7 @@ def run(problem: Problem) -> Search:
         tested=drawn,
         nodes=drawn,
         complete=complete,
-        formats=FORMATS,
-        titles=TITLES,
+        columns=COLUMNS,
         found=unfair,
         tables={"comparisons": _table(problem, chosen)},
         notes=_notes(population.name, options, undecided),
@@ -312,14 +300,13 @@ def _chance(verdict: Verdict, rate: float | None, other: float | None, c: float,
 def _table(problem: Problem, rows: list[Subgroup]) -> Table:
     """Every comparison, those not among the first k too."""
     texts = [condition_text(problem.by_name[name], codes) for row in rows for name, codes in row.conditions.items()]
-    columns: dict[str, Any] = {"slice": texts}
-    for name in FORMATS:
-        columns[name] = [row.stats[name] for row in rows]
-    columns["verdict"] = [_word(row.stats["verdict"]) for row in rows]
+    stats = [
+        {**row.stats, "slice": text, "verdict": _word(row.stats["verdict"])}
+        for row, text in zip(rows, texts, strict=True)
+    ]
+    columns = (Column("slice", title=msg("Subgroup")), *COLUMNS)
     backend = problem.data.backend if problem.data is not None else "polars"
-    return Table.of(
-        columns, FORMATS, {"slice": msg("Subgroup"), **TITLES}, msg("Every comparison of two groups"), backend
-    )
+    return Table.from_rows(stats, columns, title=msg("Every comparison of two groups"), backend=backend)
 
 
 def _word(verdict: str) -> Message:

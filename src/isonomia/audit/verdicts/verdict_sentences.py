@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isonomia.audit.rule_evidence import Evidence
+from isonomia.audit.verdicts.rule_evidence import Evidence
 from isonomia.languages import Message, People, msg
 from isonomia.languages.words import ARE_SELECTED
 from isonomia.metrics import Metric

@@ -8,19 +8,23 @@ import numpy as np
 
 from isonomia.counting import Lattice
 from isonomia.discovery.method import METHODS, Method
-from isonomia.discovery.subgroups._divergence_tables import Found, divergence_pictures, divergence_tables
 from isonomia.discovery.subgroups._testing import average, best_indices, compared_with
-from isonomia.discovery.subgroups.divergence import Divergence, Patterns, divergence_of, lay_out
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import RATES, metrics_of, quantity
+from isonomia.discovery.subgroups.searches._divergence_tables import Found, divergence_pictures, divergence_tables
+from isonomia.discovery.subgroups.searches.divergence import Divergence, Patterns, divergence_of, lay_out
 from isonomia.errors import SpecError
-from isonomia.evidence import Format, benjamini_hochberg_among
+from isonomia.evidence import Column, benjamini_hochberg_among
 from isonomia.languages import msg
 from isonomia.parameters import Choice, Integer, Number, Parameter
 
-FORMATS: dict[str, Format] = {"metric": "text", "rate": "num4", "divergence": "num4", "t": "num"}
-TITLES = {"metric": msg("Metric"), "rate": msg("Rate"), "divergence": msg("Divergence")}
+COLUMNS = (
+    Column("metric", format="text", title=msg("Metric")),
+    Column("rate", format="num4", title=msg("Rate")),
+    Column("divergence", format="num4", title=msg("Divergence")),
+    Column("t", format="num"),
+)
 
 
 def run(problem: Problem) -> Search:
@@ -58,8 +62,7 @@ def run(problem: Problem) -> Search:
         nodes=lattice.looked_at,
         complete=lattice.complete,
         style="pct" if all(item.binary for item in quantities) else "num",
-        formats=FORMATS,
-        titles=TITLES,
+        columns=COLUMNS,
         tables=tables,
         pictures=divergence_pictures(tables, found, problem),
         values={"itemsets": len(patterns), **{f"base_{part.quantity.id}": part.base for part in patterns.divergences}},

@@ -1,0 +1,1 @@
+"""The searches for subgroups: one file per method."""

@@ -1,0 +1,1 @@
+"""Runs of one analysis over time: histories, control charts, watches and what changed."""
