@@ -299,11 +299,11 @@ for kind in EXPLAINED:
             @setting(
                 TOPIC,
                 f"R2, {kind}, {size:,} rows" + (", weighted" if weighted else ""),
-                low=0.93 if size < 100 else 0.935,
-                high=1.0 if size < 100 else 0.975,
+                low=0.93 if size < 100 or (weighted and size == 100) else 0.935,
+                high=1.0 if size < 100 or "labels" in kind else 0.975,
                 repetitions=3000,
-                tested=1000 if size == 100 and kind == "normal errors" else 0,
-                note="samples understate the variance of labels with long tails" if "labels" in kind else "",
+                tested=1000 if size == 100 and kind in ("normal errors", "lognormal labels") else 0,
+                note="wide: a few labels carry most of the variance" if "labels" in kind else "",
             )
             def of_explained(
                 rng: np.random.Generator,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 import isonomia as iso
+from benchmarks.statistics.kept_runs import kept_runs
 from benchmarks.statistics.setting import Trials, setting
 
 TASKS = ("binary", "multiclass", "regression")
@@ -68,13 +68,6 @@ def fair(rng: np.random.Generator, task: str, n: int = 3000) -> tuple[iso.Datase
     return iso.Dataset(pd.DataFrame(columns), target="y", protected=["sex", "ethnicity"], **positive), model
 
 
-def reports(repetitions: int, task: str, checks: str) -> Iterator[Any]:
-    """Reports of audits of fair data; every run has a seed of its own, so that a part of them can be repeated."""
-    for run in range(repetitions):
-        data, model = fair(np.random.default_rng([zlib.crc32(f"{task}/{checks}".encode()), run]), task)
-        yield iso.audit(data, model, checks=checks, n_boot=200)
-
-
 def about_groups(finding: Any) -> bool:
     """Whether a finding is about people of a protected group."""
     return bool({"sex", "ethnicity"} & {*finding.who, *finding.columns})
@@ -101,13 +94,15 @@ ALARMS: dict[str, tuple[float, Callable[[Any], bool]]] = {
 
 
 @cache
-def alarms(task: str, checks: str, repetitions: int) -> dict[str, NDArray[np.bool_]]:
-    """Run by run, which alarms were raised: the settings of a task share its runs."""
-    raised: dict[str, list[bool]] = {alarm: [] for alarm in ALARMS}
-    for report in reports(repetitions, task, checks):
-        for alarm, (_, heard) in ALARMS.items():
-            raised[alarm].append(heard(report))
-    return {alarm: np.array(runs) for alarm, runs in raised.items()}
+def alarms(task: str, checks: str, repetitions: int) -> dict[str, list[bool]]:
+    """Run by run, which alarms were raised: the settings of a task share its runs, each with a seed of its own."""
+
+    def raised(run: int) -> dict[str, bool]:
+        data, model = fair(np.random.default_rng([zlib.crc32(f"{task}/{checks}".encode()), run]), task)
+        report = iso.audit(data, model, checks=checks, n_boot=200)
+        return {alarm: bool(heard(report)) for alarm, (_, heard) in ALARMS.items()}
+
+    return kept_runs(f"null runs, {task}, {checks}", repetitions, raised)
 
 
 for task in TASKS:
@@ -125,4 +120,4 @@ for task in TASKS:
             def alarmed(
                 _: np.random.Generator, repetitions: int, task: str = task, checks: str = checks, alarm: str = alarm
             ) -> Trials:
-                return Trials(alarms(task, checks, repetitions)[alarm])
+                return Trials(np.array(alarms(task, checks, repetitions)[alarm]))

@@ -144,12 +144,35 @@ class Row:
         return math.sqrt(max(near * (1 - near), 0.25 / max(self.n, 1)) / self.n) if self.n else math.inf
 
     def outcome(self, errors: float = 2.0) -> str:
-        """ "holds", "below" or "above" by more than so many Monte-Carlo errors, "no intervals" where none was given."""
+        """What the repetitions say about the promise.
+
+        "below" or "above" it by more than so many Monte-Carlo errors; "holds" where the share is as promised, and as
+        many errors away from a promise that is clearly broken; "not settled" in between; "no intervals" where none was
+        given.
+        """
         if self.share is None:
             return "no intervals"
         if self.share < self.low - errors * self.error:
             return "below"
-        return "above" if self.share > self.high + errors * self.error else "holds"
+        if self.share > self.high + errors * self.error:
+            return "above"
+        inside = self.low <= self.share <= self.high
+        return "holds" if inside and self._far_from_broken(errors) else "not settled"
+
+    def _far_from_broken(self, errors: float) -> bool:
+        """Whether so few or so many would hardly come from a broken promise.
+
+        A share that must be small is broken at twice its promise, one that must be large a quarter of what the promise
+        leaves below it, and 5 points below a promise of all.
+        """
+        if self.low <= 0:
+            broken = min(2 * self.high, 1.0)
+            return self.share is not None and self.share + errors * self._error_at(broken) <= broken
+        broken = self.low - ((1 - self.low) / 4 or 0.05)
+        return self.share is not None and self.share - errors * self._error_at(broken) >= broken
+
+    def _error_at(self, share: float) -> float:
+        return math.sqrt(share * (1 - share) / self.n)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""

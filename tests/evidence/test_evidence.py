@@ -24,7 +24,7 @@ from isonomia.evidence import (
     welch,
     wilson,
 )
-from isonomia.evidence.significance import fisher
+from isonomia.evidence.significance import fisher, likelihood_root
 from isonomia.languages import msg
 
 
@@ -87,6 +87,15 @@ def test_two_proportions_is_the_chi_square_of_pearson() -> None:
     assert p[0] == pytest.approx(stats.chi2.sf(table.statistic * 199 / 200, 1))
     assert np.isnan(p[1]), "an empty group has no test"
     assert two_proportions(0, 10, 0, 20) == 1.0
+
+
+@pytest.mark.parametrize(("k1", "n1", "k2", "n2"), [(26, 240, 124, 2760), (4, 240, 146, 2760), (30, 100, 12, 110)])
+def test_tails_of_two_proportions_are_those_of_the_exact_distribution(k1: int, n1: int, k2: int, n2: int) -> None:
+    """The score test alone is out by half in such tails; one half of the table itself counts (mid-p)."""
+    exact = stats.hypergeom(n1 + n2, k1 + k2, n1)
+    tail = min(exact.sf(k1), exact.cdf(k1 - 1)) + exact.pmf(k1) / 2
+    assert float(likelihood_root(k1, n1, k2, n2)) == pytest.approx(2 * tail, rel=0.12)
+    assert float(two_proportions(k1, n1, k2, n2)) >= float(likelihood_root(k1, n1, k2, n2))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))

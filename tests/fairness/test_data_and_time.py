@@ -183,6 +183,18 @@ def test_conditional_information_by_hand() -> None:
     assert float(mutual_information.information(mutual_information.table(*codes, None))) == pytest.approx(total)
 
 
+def test_labels_of_similar_people_allow_for_features_that_still_differ(rng: np.random.Generator) -> None:
+    """A group at the edge has its similar people nearer to the middle: their labels differ for that reason alone."""
+    sex = np.where(rng.random(600) < 0.3, "F", "M")
+    x = rng.normal(size=(600, 3)) + 1.5 * (sex == "F")[:, None]
+    frame = pd.DataFrame({**{f"x{i}": x[:, i] for i in range(3)}, "sex": sex, "pay": x.sum(axis=1)})
+    table = fairness.label_bias(iso.Dataset(frame, target="pay", protected=["sex"]), n_boot=2).tables["neighbours"]
+    row = next(row for row in table.rows() if row["group"] == "sex=F")
+    assert abs(row["difference"]) < 1e-9
+    assert row["disagreement"] > 0.3
+    assert row["own"] - row["similar"] == pytest.approx(row["difference"], abs=1e-12)
+
+
 def test_label_bias_of_numbers_and_classes() -> None:
     frame = people(600)
     frame["pay"] = frame["skill"] - 0.5 * (frame["sex"] == "F")

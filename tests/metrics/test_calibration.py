@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -252,3 +253,19 @@ def test_the_result_is_json_safe_and_speaks_portuguese() -> None:
     for table in found.tables.values():
         assert all(column.title.template in known for column in table.columns if column.title is not None)
     assert all(note.template in known for note in found.notes)
+
+
+def test_the_p_value_of_a_slope_is_that_of_the_exact_conditional_distribution() -> None:
+    """Every way in which as many of the rows could have come true, weighed by its odds; half of ties count (mid-p)."""
+    p = np.array([0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.45, 0.55, 0.6, 0.7, 0.75, 0.85, 0.9, 0.97])
+    x = np.log(p / (1 - p))
+    for came_true in ([0, 2, 3, 5, 7, 9, 12], [6, 8, 9, 10, 11, 12, 13], [1, 3, 6, 8, 10, 11, 13]):
+        y = np.isin(np.arange(p.size), came_true).astype(np.uint8)
+        ways = np.array(list(combinations(range(p.size), len(came_true))))
+        statistic = x[ways].sum(axis=1)
+        odds = np.exp(statistic)
+        beyond, equal = statistic > x[came_true].sum() + 1e-9, np.isclose(statistic, x[came_true].sum())
+        upper = (odds[beyond].sum() + odds[equal].sum() / 2) / odds.sum()
+        codes = Codes("g", np.zeros(p.size, dtype=np.uint8), ("all",))
+        found = reliability(y, two(p), groups=codes).tables["by_group"]["slope_p_value"].values[0]
+        assert found == pytest.approx(2 * min(upper, 1 - upper), rel=0.15, abs=0.002)

@@ -11,7 +11,8 @@ from scipy import stats
 from isonomia.counting import Codes
 from isonomia.errors import SpecError
 from isonomia.evidence.mean_intervals import hall_ends
-from isonomia.metrics import METRICS, Rows, RowSums
+from isonomia.metrics import METRICS, Metric, Rows, RowSums
+from isonomia.metrics.row_sums import derivative
 from isonomia.models import Surface
 from isonomia.robustness.row_metrics import MEASURES, measure_named
 
@@ -105,3 +106,35 @@ def test_metrics_that_cannot_be_measured_on_slices_are_refused(rng: np.random.Ge
             measure_named(name, surface)
     with pytest.raises(SpecError, match="needs probability"):
         measure_named("log_loss", Surface.of_labels(["a", "b"], classes=("a", "b")))
+
+
+@pytest.mark.parametrize(
+    "metric", [metric for metric in METRICS if metric.from_counts is not None], ids=lambda metric: metric.id
+)
+def test_derivatives_of_tables_are_those_of_small_steps(metric: Metric, rng: np.random.Generator) -> None:
+    k = 2 if "binary" in metric.tasks else 3
+    table = rng.dirichlet(np.ones(k * k), 5)
+    assert metric.from_counts is not None
+    compute = metric.from_counts
+
+    def of_shares(shares: np.ndarray) -> np.ndarray:
+        return compute(shares.reshape(*shares.shape[:-1], k, k))
+
+    steps = 1e-6 * np.eye(k * k)
+    expected = [(of_shares(table + step) - of_shares(table - step)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(derivative(of_shares, table), np.stack(expected, axis=-1), atol=1e-6)
+
+
+def test_the_derivative_of_r2_is_exact_where_labels_are_far_from_zero(rng: np.random.Generator) -> None:
+    truth = 1e6 + rng.normal(size=200)
+    rows = Rows(truth, Surface.of_numbers(truth + rng.normal(size=200)))
+    meter = RowSums(METRICS["r2"], rows)
+    error = meter.measure(meter.over([])).error
+    residual, centred = (np.asarray(rows.surface.continuous) - truth) ** 2, (truth - truth.mean()) ** 2
+    each = (residual - residual.sum() / centred.sum() * centred) / centred.sum()
+    assert float(error) == pytest.approx(np.sqrt((each**2).sum() * 200 / 199), rel=1e-10)
+
+
+def test_a_metric_that_casts_complex_numbers_is_refused() -> None:
+    with pytest.raises(SpecError, match="keep complex numbers"):
+        derivative(lambda table: table.real.sum(axis=-1), np.ones(3))

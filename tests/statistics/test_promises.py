@@ -16,7 +16,9 @@ REDUCED = [setting for setting in SETTINGS.values() if setting.tested]
 def test_the_promise_is_kept(setting: Setting) -> None:
     row = setting.simulate(setting.tested)
     # Three Monte-Carlo errors: a kept promise is almost never reported as broken, and the seed is fixed.
-    assert row.outcome(errors=3.0) == "holds", f"{row.share} of {row.n}, promised {row.low} to {row.high}"
+    assert row.outcome(errors=3.0) in ("holds", "not settled"), (
+        f"{row.share} of {row.n}, promised {row.low} to {row.high}"
+    )
 
 
 def test_the_page_shows_settings_that_exist_as_they_are_promised() -> None:
@@ -44,10 +46,18 @@ def _row(share: float, *, low: float = 0.935, high: float = 0.975, n: int = 1000
 
 
 @pytest.mark.parametrize(
-    ("share", "outcome"), [(0.95, "holds"), (0.925, "holds"), (0.90, "below"), (0.98, "holds"), (0.995, "above")]
+    ("share", "outcome"),
+    [(0.95, "holds"), (0.925, "not settled"), (0.90, "below"), (0.98, "not settled"), (0.995, "above")],
 )
 def test_outcomes_allow_for_the_error_of_the_simulation(share: float, outcome: str) -> None:
     assert _row(share).outcome() == outcome
+
+
+@pytest.mark.parametrize(
+    ("share", "n", "outcome"), [(0.1, 30, "not settled"), (0.0, 30, "not settled"), (0.04, 200, "holds")]
+)
+def test_few_repetitions_do_not_settle_a_promise(share: float, n: int, outcome: str) -> None:
+    assert _row(share, low=0.0, high=0.05, n=n).outcome() == outcome
 
 
 def test_a_broken_interval_is_noticed() -> None:

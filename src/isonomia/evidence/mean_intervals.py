@@ -24,8 +24,10 @@ LONG_TAIL = 2.0
 FEWEST_OF_CLASS = 5
 #: Below this many (effective) rows of a class areas under curves have no interval.
 FEWEST_OF_AREA = 2
-#: Rows for one degree of freedom of R2's error: squares of normal values vary that much (their kurtosis is 15).
-ROWS_PER_DEGREE = 7
+#: Cases behind a sum of squares that count as one degree of freedom of an R2.
+CASES_PER_DEGREE = 3.5
+#: Fewer (effective) rows than this have no interval of R2.
+FEWEST_EXPLAINED = 7
 #: P-values are found down to this.
 SMALLEST_P = 1e-60
 #: Halvings of the bracket of a p-value's logarithm.
@@ -210,31 +212,35 @@ class LogitEnds(Arrays):
 
 @dataclass(frozen=True, eq=False)
 class ExplainedEnds(Arrays):
-    """Shares of a variance that are explained (R2), by the logarithm of what is left: 1 - (1 - R2) exp(+-t e).
+    """Shares of a variance that are explained (R2), by the logarithm of what is left: Hall's interval of log(1 - R2).
 
-    With s the standard error of R2, e = s / (1 - R2) is that of log(1 - R2), and t is Student's quantile with a seventh
-    of the (effective) rows as degrees of freedom. By simulation it covers where errors are normal or Student-5, and
-    falls short where labels have long tails, whose variance samples understate (docs/statistics.md).
+    Degrees of freedom are the cases behind the sum of squares that fewer rows carry, over `CASES_PER_DEGREE`: samples
+    of labels with long tails understate their variance, and a few of their rows make up most of what they show of it.
+    By simulation it covers also there (docs/statistics.md), with an interval that is wide on the side of a larger R2.
 
     Attributes
     ----------
-    value, error, size : arrays
-        R2, its standard error by the delta method and the (effective) rows; below seven there is no interval.
+    value, error, skewness : arrays
+        R2; the standard error and the skewness of log(1 - R2) by the delta method.
+    cases : array
+        (sum v)^2 / sum v^2 of the squared errors or of the squared deviations of labels, whichever is smaller.
+    size : array
+        The (effective) rows; below seven there is no interval.
     """
 
     value: Floats
     error: Floats
+    skewness: Floats
+    cases: Floats
     size: Floats
 
     def at(self, tail: float | Floats) -> tuple[Floats, Floats]:
         """Both ends at this tail probability."""
-        from scipy.special import stdtrit
-
-        df = self.size / ROWS_PER_DEGREE
+        df = np.fmax(self.cases / CASES_PER_DEGREE, 1.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            half = -stdtrit(np.maximum(df, 1.0), tail) * self.error / (1 - self.value)
-            low, high = 1 - (1 - self.value) * np.exp(half), 1 - (1 - self.value) * np.exp(-half)
-        unknown = ~((df >= 1) & np.isfinite(low))
+            least, most = hall_ends(np.log(1 - self.value), self.error, self.skewness, df, tail)
+            low, high = 1 - np.exp(most), 1 - np.exp(least)
+        unknown = ~((self.size >= FEWEST_EXPLAINED) & np.isfinite(low) & np.isfinite(high))
         return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
 
 

@@ -11,6 +11,8 @@ from isonomia.typing import Floats
 
 #: Below this expected count in any cell of a 2 x 2 table, Fisher's exact test is asked beside the score test.
 SMALL_CELL = 5.0
+#: From here on into the tail, the skewness of counts matters to the p-value of two rates.
+SKEWED = 0.01
 
 
 def normal_p(z: ArrayLike) -> Floats:
@@ -24,10 +26,10 @@ def two_proportions(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) 
     """P-values that two rates k1 / n1 and k2 / n2 are the same.
 
     The score test: z = (p1 - p2) / sqrt(p (1 - p) (1/n1 + 1/n2) N / (N - 1)) with p the pooled rate and N = n1 + n2,
-    which rejects exactly where the score interval of the difference leaves out 0. Where an expected count is below 5
-    its tail is too thin (of a small group against a large one by orders of magnitude): there the p-value is at least
-    that of Fisher's exact test, of effective numbers to the nearest whole one. NaN where a group is empty; 1 where both
-    rates are 0 or both are 1.
+    which rejects at 5% exactly where the score interval of the difference leaves out 0. Counts are skewed, so that its
+    tail is too thin where a small group has more of a rare outcome: below 0.01 the p-value is at least that of
+    `likelihood_root`, and where an expected count is below 5 or a cell is empty at least that of Fisher's exact test,
+    of effective numbers to the nearest whole one. NaN where a group is empty; 1 where both rates are 0 or both are 1.
 
     References
     ----------
@@ -46,7 +48,40 @@ def two_proportions(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) 
         smallest = np.minimum(pooled, 1 - pooled) * np.minimum(na, nb)
     p = np.where((pooled <= 0) | (pooled >= 1), 1.0, p)
     p = np.where((na <= 0) | (nb <= 0), np.nan, p)
-    return _with_fisher(p, (smallest < SMALL_CELL) & (p < 1), a, na, b, nb)
+    tail = p < SKEWED
+    if tail.any():
+        p[tail] = np.fmax(p[tail], likelihood_root(a[tail], na[tail], b[tail], nb[tail]))
+    empty = (np.minimum(a, b) <= 0) | (a >= na) | (b >= nb)
+    return _with_fisher(p, ((smallest < SMALL_CELL) | empty & tail) & (p < 1), a, na, b, nb)
+
+
+def likelihood_root(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) -> Floats:
+    """P-values that two rates are the same, from the modified signed root of their likelihood ratio.
+
+    r* = r + log(v / r) / r with r the signed root of the likelihood ratio statistic and v = log(odds ratio)
+    sqrt(v1 v2 / v0), where v1, v2 and v0 are n p (1 - p) of the two rates and of the pooled one. It is standard normal
+    to the third order given the margins: right in tails where the score test is not. NaN where a cell is empty or the
+    rates are the same.
+
+    References
+    ----------
+    O. E. Barndorff-Nielsen (1986), Biometrika 73:307.
+
+    Examples
+    --------
+    >>> likelihood_root([26.0], [240.0], [124.0], [2760.0]).round(6).tolist()
+    [0.00012]
+    """
+    a, na, b, nb = (np.asarray(x, dtype=float) for x in (k1, n1, k2, n2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cells = np.stack([a, na - a, b, nb - b])
+        total = na + nb
+        expected = np.stack([na * (a + b), na * (total - a - b), nb * (a + b), nb * (total - a - b)]) / total
+        logs = np.log(cells / expected)
+        r = np.sqrt(2 * (cells * logs).sum(axis=0))
+        odds = np.abs(logs[0] - logs[1] - logs[2] + logs[3])
+        v = odds * np.sqrt(cells[0] * cells[1] * cells[2] * cells[3] * total / (na * nb * (a + b) * (total - a - b)))
+        return np.where(r > 0, normal_p(r + np.log(v / r) / r), np.nan)
 
 
 def _with_fisher(p: Floats, small: NDArray[np.bool_], *counts: NDArray[Any]) -> Floats:

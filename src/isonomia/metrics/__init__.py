@@ -13,9 +13,11 @@ from isonomia.metrics.one_class import of_class, one_vs_rest
 from isonomia.metrics.own_functions import own_metric
 from isonomia.metrics.registry import METRIC_NAME, METRIC_NAMES, METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
-from isonomia.metrics.row_sums import Rows, RowSums, SetValues, Sums
+from isonomia.metrics.row_sums import RowSums
+from isonomia.metrics.rows import Rows
 from isonomia.metrics.score_bins import area_bound, with_bin_bounds
 from isonomia.metrics.score_levels import ScoreLevels
+from isonomia.metrics.set_sums import SetValues, Sums
 from isonomia.metrics.thresholds import ThresholdSets
 from isonomia.metrics.trials import TrialMeasure, TrialSums
 

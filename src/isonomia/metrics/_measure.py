@@ -14,7 +14,8 @@ from isonomia.metrics.measured import Measured
 from isonomia.metrics.own_functions import of_function
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
-from isonomia.metrics.row_sums import Rows, RowSums
+from isonomia.metrics.row_sums import RowSums
+from isonomia.metrics.rows import Rows
 from isonomia.typing import Floats
 
 

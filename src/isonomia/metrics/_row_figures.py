@@ -10,13 +10,15 @@ import numpy as np
 from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence.intervals import SAME, or_zero, quotient
-from isonomia.evidence.mean_intervals import FEWEST_OF_AREA, ROWS_PER_DEGREE, AreaEnds, LogitEnds
+from isonomia.evidence.mean_intervals import FEWEST_EXPLAINED, FEWEST_OF_AREA, AreaEnds, LogitEnds
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.measured import Measured, rates_of, reasons_of
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
-from isonomia.metrics.row_sums import Rows, RowSums, Sums
+from isonomia.metrics.row_sums import RowSums
+from isonomia.metrics.rows import Rows
+from isonomia.metrics.set_sums import Sums
 from isonomia.typing import Bools, Floats
 
 
@@ -68,7 +70,7 @@ def _of_several_means(metric: Metric, parts: RowSums, sums: Sums, level: float) 
     ends, size = parts.delta_ends(sums), np.asarray(sums.n, dtype=float)
     low, high = np.clip(ends.at((1 - level) / 2), *metric.range)
     known = ~np.isnan(ends.value)
-    few = known & np.isnan(low) & (size < ROWS_PER_DEGREE)
+    few = known & np.isnan(low) & (size < FEWEST_EXPLAINED)
     return Measured(
         metric=metric,
         value=ends.value,
@@ -76,12 +78,12 @@ def _of_several_means(metric: Metric, parts: RowSums, sums: Sums, level: float) 
         high=high,
         n=sums.n,
         size=size,
-        error=ends.error,
+        error=ends.error * (1 - ends.value) if parts.explains else ends.error,
         method="delta",
         reasons=reasons_of(metric, ends.value),
         ends=ends,
         unsure=_first_reasons(
-            (few, msg("there are fewer than {least:int} rows", least=ROWS_PER_DEGREE)),
+            (few, msg("there are fewer than {least:int} rows", least=FEWEST_EXPLAINED)),
             (known & np.isnan(low), ALL_EQUAL),
         ),
     )

@@ -29,12 +29,13 @@ from isonomia.metrics._measure import measure
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.bins import BINS, Bins, Strategy, binned, confidence_and_outcome
 from isonomia.metrics.calibration_slope import recalibrate
-from isonomia.metrics.counts import NO_ROWS, ratio
+from isonomia.metrics.counts import NO_ROWS
 from isonomia.metrics.means import mean
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
-from isonomia.metrics.row_sums import Rows
+from isonomia.metrics.rows import Rows
 from isonomia.metrics.rows_given import rows_given
+from isonomia.metrics.table_functions import ratio
 from isonomia.models import Surface
 from isonomia.typing import Floats
 
@@ -46,7 +47,7 @@ class Reliability(Result):
     ``tables["bins"]`` has a row per bin that is not empty: `bin`, `n`, `predicted` (mean probability), `observed`
     (share that happened) with `observed_low`, `observed_high`, and `gap` = observed - predicted. With groups,
     ``tables["bins_by_group"]`` has the same for each `group`, and ``tables["by_group"]`` a row per group with the
-    figures of `values` and the p-value that the gap is 0.
+    figures of `values` and the p-values that the slope is 1 and that the gap is 0.
     """
 
     @property
@@ -147,7 +148,8 @@ def reliability(
     pictures = [Picture("reliability", "bins", msg("Predicted and observed"), _OPTIONS)]
     if groups is not None:
         by_group, unsure = _summary(table, rows, groups, level)
-        reasons = {"slope": _why_missing(by_group, several), "brier": unsure}
+        no_slope = _why_missing(by_group, several)
+        reasons = {"slope": no_slope, "slope_p_value": no_slope, "brier": unsure}
         tables["by_group"] = _group_table(groups, by_group, reasons)
         tables["bins_by_group"] = _bin_table(table, groups, level)
         title = msg("Predicted and observed, by group")
@@ -192,11 +194,14 @@ def _summary(table: Bins, rows: Rows, groups: Codes | None, level: float) -> tup
     found = measure([brier], RowSets.of(rows, columns, empty=True), n_boot=0, level=level)[brier.id]
     out["brier"] = (found.value, found.low, found.high)
     reasons = [None if why is None else msg("no interval: {reason}", reason=why) for why in found.unsure]
-    slope = error = np.full(ece.shape, np.nan)
+    slope = error = slope_p = np.full(ece.shape, np.nan)
     if rows.surface.task == "binary":  # a slope of the most probable class has no meaning
         assert rows.truth is not None
-        slope, error = recalibrate(rows.truth, rows.surface, groups=groups, weights=rows.weights, counts=rows.counts)
+        slope, error, slope_p = recalibrate(
+            rows.truth, rows.surface, groups=groups, weights=rows.weights, counts=rows.counts
+        )
     out["slope"] = (slope, *student_interval(slope, error, effective - 1, level))
+    out["slope_p_value"] = (slope_p,)
     out["p_value"] = (p_value,)
     return out, reasons
 
@@ -279,6 +284,7 @@ _TITLES = {
     "mce": msg("Largest gap in a bin"),
     "brier": msg("Brier score"),
     "slope": msg("Calibration slope"),
+    "slope_p_value": msg("p-value that the slope is 1"),
     "p_value": msg("p-value"),
 }
 
@@ -317,7 +323,14 @@ def _bin_table(table: Bins, groups: Codes | None, level: float) -> Table:
     )
 
 
-_FORMATS: Mapping[str, Format] = {"n": "int", "predicted": "pct", "observed": "pct", "gap": "points", "p_value": "p"}
+_FORMATS: Mapping[str, Format] = {
+    "n": "int",
+    "predicted": "pct",
+    "observed": "pct",
+    "gap": "points",
+    "slope_p_value": "p",
+    "p_value": "p",
+}
 
 
 def _group_table(groups: Codes, summary: Summary, reasons: Mapping[str, list[Message | None]]) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isonomia.evidence.mean_intervals import Arrays
-from isonomia.metrics.counts import ratio
+from isonomia.metrics.table_functions import ratio
 from isonomia.typing import Floats
 
 #: A bin whose gap is this many standard errors from 0 is taken to be off.

@@ -10,43 +10,44 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Task
 from isonomia.languages import Message, msg
 from isonomia.metrics.registry import METRICS, Metric
+from isonomia.metrics.table_functions import (
+    balanced_accuracy,
+    f1,
+    hits,
+    kappa,
+    macro_f1,
+    macro_precision,
+    macro_recall,
+    matthews,
+    misses_per_alarm,
+    ratio,
+    weighted_f1,
+)
 from isonomia.typing import Floats
 
 Rate = Callable[[NDArray[Any]], tuple[Floats, Floats]]
 CLASSES: tuple[Task, ...] = ("binary", "multiclass")
 
 
-def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
-    """numerator / denominator, NaN where the denominator is not positive."""
-    top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(bottom > 0, top / bottom, np.nan)
-
-
 def _total(C: NDArray[Any]) -> NDArray[Any]:
     return C.sum(axis=(-2, -1))  # type: ignore[no-any-return]
-
-
-def _hits(C: NDArray[Any]) -> NDArray[Any]:
-    return np.diagonal(C, axis1=-2, axis2=-1)
 
 
 # --- proportions: (numerator, denominator), linear in the table -------------------------------------------------------
 
 
 def _accuracy(C: NDArray[Any]) -> tuple[Floats, Floats]:
-    return _hits(C).sum(axis=-1), _total(C)
+    return hits(C).sum(axis=-1), _total(C)
 
 
 def _errors(C: NDArray[Any]) -> tuple[Floats, Floats]:
     total = _total(C)
-    return total - _hits(C).sum(axis=-1), total
+    return total - hits(C).sum(axis=-1), total
 
 
 def _selected(C: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -69,57 +70,6 @@ def _misses_among_errors(C: NDArray[Any]) -> tuple[Floats, Floats]:
     return C[..., 1, 0], C[..., 1, 0] + C[..., 0, 1]
 
 
-# --- other functions of the table -------------------------------------------------------------------------------------
-
-
-def _recalls(C: NDArray[Any]) -> Floats:
-    return ratio(_hits(C), C.sum(axis=-1))
-
-
-def _precisions(C: NDArray[Any]) -> Floats:
-    return ratio(_hits(C), C.sum(axis=-2))
-
-
-def _f1s(C: NDArray[Any]) -> Floats:
-    return ratio(2 * _hits(C), C.sum(axis=-1) + C.sum(axis=-2))
-
-
-def _mean_of_defined(values: Floats) -> Floats:
-    known = ~np.isnan(values)
-    return ratio(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1))
-
-
-def balanced_accuracy(C: NDArray[Any]) -> Floats:
-    """The mean over all classes of the share of their rows that is found; NaN where a class has no rows."""
-    return _recalls(C).mean(axis=-1)  # type: ignore[no-any-return]
-
-
-def f1(C: NDArray[Any]) -> Floats:
-    """2 TP / (2 TP + FP + FN) of the positive class: the harmonic mean of precision and recall."""
-    return _f1s(C)[..., 1]
-
-
-def macro_f1(C: NDArray[Any]) -> Floats:
-    """The mean of F1 over the classes that occur in the labels or in the predictions."""
-    return _mean_of_defined(_f1s(C))
-
-
-def weighted_f1(C: NDArray[Any]) -> Floats:
-    """The mean of F1 over classes, weighted by their share of the labels."""
-    support = C.sum(axis=-1)
-    return ratio((np.nan_to_num(_f1s(C)) * support).sum(axis=-1), support.sum(axis=-1))
-
-
-def macro_precision(C: NDArray[Any]) -> Floats:
-    """The mean precision over the classes that were predicted at all (the others have none)."""
-    return _mean_of_defined(_precisions(C))
-
-
-def macro_recall(C: NDArray[Any]) -> Floats:
-    """The mean recall over the classes that occur in the labels."""
-    return _mean_of_defined(_recalls(C))
-
-
 def _never_predicted(C: NDArray[Any]) -> Message | None:
     """Says which share of the classes a mean precision leaves out."""
     left = int(((C.sum(axis=-2) <= 0) & (C.sum(axis=-1) > 0)).sum())
@@ -133,41 +83,6 @@ def _never_seen(C: NDArray[Any]) -> Message | None:
         "{left:int} of {all:int} classes do not occur in the labels and are left out", left=left, all=C.shape[-1]
     )
     return note if left else None
-
-
-def matthews(C: NDArray[Any]) -> Floats:
-    """The correlation of labels and predictions, for any number of classes (Gorodkin's R_K).
-
-    (c s - sum t_k p_k) / sqrt((s^2 - sum p_k^2) (s^2 - sum t_k^2)), with c the hits, s the total, t_k and p_k the
-    true and predicted counts of class k. NaN where labels or predictions are all of one class.
-    """
-    true, predicted = C.sum(axis=-1, dtype=float), C.sum(axis=-2, dtype=float)
-    total, hits = true.sum(axis=-1), _hits(C).sum(axis=-1)
-    covariance = hits * total - (true * predicted).sum(axis=-1)
-    spread_true, spread_predicted = _spread(true), _spread(predicted)
-    return np.clip(ratio(covariance, np.sqrt(spread_true * spread_predicted)), -1.0, 1.0)
-
-
-def _spread(margin: Floats) -> Floats:
-    """s^2 - sum m_k^2 as a sum of positive terms, so that a constant margin gives exactly 0."""
-    return (margin * (margin.sum(axis=-1, keepdims=True) - margin)).clip(min=0.0).sum(axis=-1)  # type: ignore[no-any-return]
-
-
-def kappa(C: NDArray[Any]) -> Floats:
-    """Agreement beyond chance: (p_o - p_e) / (1 - p_e), p_e = sum of products of the two margins' shares.
-
-    NaN where labels and predictions are all of one and the same class.
-    """
-    true, predicted = C.sum(axis=-1, dtype=float), C.sum(axis=-2, dtype=float)
-    total = true.sum(axis=-1)
-    by_chance = (true * (total[..., None] - predicted)).clip(min=0.0).sum(axis=-1)  # s^2 (1 - p_e)
-    missed = (total - _hits(C).sum(axis=-1)) * total  # s^2 (1 - p_o)
-    return 1.0 - ratio(missed, by_chance)
-
-
-def misses_per_alarm(C: NDArray[Any]) -> Floats:
-    """FN / FP: positives missed for each negative taken for a positive; NaN without false positives."""
-    return ratio(C[..., 1, 0], C[..., 0, 1])
 
 
 # --- the registry -----------------------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.metrics.applicable import KINDS
-from isonomia.metrics.counts import CLASSES, NO_ROWS, ratio
+from isonomia.metrics.counts import CLASSES, NO_ROWS
 from isonomia.metrics.registry import METRICS, Metric
+from isonomia.metrics.table_functions import ratio
 from isonomia.models import Surface, SurfaceKind
 from isonomia.typing import Floats
 

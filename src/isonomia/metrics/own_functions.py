@@ -16,7 +16,7 @@ from isonomia.languages import Message, msg
 from isonomia.metrics.measured import Measured, percentile_ends
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
-from isonomia.metrics.row_sums import Rows
+from isonomia.metrics.rows import Rows
 from isonomia.typing import Floats
 
 #: Bootstrap samples of a function at most: each of them calls it once for every set.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Axis, Cells, Codes, Tally, composite, tally
-from isonomia.metrics.row_sums import Rows
+from isonomia.metrics.rows import Rows
 from isonomia.models import Surface
 from isonomia.typing import Floats
 

@@ -7,138 +7,29 @@ f: the root of the sum over rows of w^2 (g . z)^2, z being the row's own part of
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, smallest, tally
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.counting import Codes, tally
+from isonomia.errors import SpecError
 from isonomia.evidence import two_proportions, welch
 from isonomia.evidence.intervals import Figures, difference_p, student_interval, wilson
 from isonomia.evidence.mean_intervals import ExplainedEnds, MeanEnds
-from isonomia.languages import msg
-from isonomia.metrics.means import CONSTANT, EPSILON, mean, root_mean
+from isonomia.metrics.explained_variance import POWERS, explained_ends
+from isonomia.metrics.means import CONSTANT, EPSILON, mean, r_squared, root_mean
 from isonomia.metrics.registry import Metric
-from isonomia.models import Surface
-from isonomia.subject import Subject
+from isonomia.metrics.rows import Rows
+from isonomia.metrics.set_sums import SetValues, Sums
 from isonomia.typing import Bools, Floats
 
-#: Step of the numeric derivative of a metric, as a share of all rows.
-STEP = 1e-6
+#: Imaginary step of the derivative of a metric.
+STEP = 1e-40
 #: Rows added to a loss of probabilities before its interval is worked out, spread evenly over the classes.
 ADDED_ROWS = 2.0
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """What metrics read: labels (codes over `surface.classes`, numbers, or None), predictions and weights.
-
-    `counts` says how many identical rows each row stands for, where that is not one.
-    """
-
-    truth: NDArray[Any] | None
-    surface: Surface
-    weights: Floats | None = None
-    counts: NDArray[np.int64] | None = None
-
-    @classmethod
-    def of(cls, subject: Subject) -> Rows:
-        """The rows of a subject."""
-        return cls(subject.outcome.truth, subject.surface, subject.weights, subject.counts)
-
-    def __len__(self) -> int:
-        return len(self.surface) if self.counts is None else int(self.counts.sum())
-
-    def take(self, rows: Any) -> Rows:
-        """Some of the rows."""
-        truth, weights, counts = (
-            None if part is None else part[rows] for part in (self.truth, self.weights, self.counts)
-        )
-        return Rows(truth, self.surface.take(rows), weights, counts)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of a confusion table of these rows: one true row where there are no labels."""
-        k = len(self.surface.classes)
-        return (1 if self.truth is None else k, k)
-
-    @cached_property
-    def outcome(self) -> Codes:
-        """The cell of the confusion table that each row falls into."""
-        truth, label = self.truth, self.surface.label
-        if label is None:
-            raise NotApplicable(msg("the predictions have no labels"))
-        size = self.shape[0] * self.shape[1]
-        if truth is None:
-            return Codes("outcome", label, tuple(range(size)))
-        kind = smallest(size)
-        return Codes("outcome", truth.astype(kind) * kind.type(self.shape[1]) + label.astype(kind), tuple(range(size)))
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """Sums over the rows of each set.
-
-    Attributes
-    ----------
-    n : (...) rows of each set
-    sums : (..., P) weighted sums of the P parts a metric is made of
-    squares : (..., P) or (..., P, P) the same with squared weights: of each part, or of products of parts
-    cubes : (..., 5) of a mean of one quantity v: w^3, w^3 v, w^3 v^2, w^3 v^3 and w^4; (..., 0) of other metrics
-    losses : (..., K) of a loss of probabilities: weighted sums of what it would be in each class; (..., 0) of others
-    """
-
-    n: NDArray[np.int64]
-    sums: Floats
-    squares: Floats
-    cubes: Floats
-    losses: Floats
-
-    def each(self, change: Callable[..., Any], *others: Sums) -> Sums:
-        """The same change of every array."""
-        names = ("n", "sums", "squares", "cubes", "losses")
-        parts = ((getattr(one, name) for one in (self, *others)) for name in names)
-        n, sums, squares, cubes, losses = (np.asarray(change(*part)) for part in parts)
-        return Sums(n=n, sums=sums, squares=squares, cubes=cubes, losses=losses)
-
-    def __add__(self, other: Sums) -> Sums:
-        return self.each(operator.add, other)
-
-    def __sub__(self, other: Sums) -> Sums:
-        return self.each(operator.sub, other)
-
-    def __getitem__(self, key: Any) -> Sums:
-        return self.each(lambda part: part[key])
-
-    def flat(self) -> Sums:
-        """The cells of a cross table as one list."""
-        size, lead = self.n.size, self.n.ndim
-        return self.each(lambda part: part.reshape(size, *part.shape[lead:]))
-
-    def along(self, axis: int, size: int) -> Sums:
-        """The same sums repeated `size` times along a new axis."""
-        return self.each(lambda part: np.repeat(np.expand_dims(part, axis), size, axis))
-
-    def total(self, axis: int | tuple[int, ...] = 0) -> Sums:
-        """Summed over sets."""
-        return self.each(lambda part: part.sum(axis=axis))
-
-
-@dataclass(frozen=True, eq=False)
-class SetValues:
-    """A metric of each set from its sums: value, standard error, interval, effective size; NaN where undefined."""
-
-    n: NDArray[np.int64]
-    value: Floats
-    error: Floats
-    low: Floats
-    high: Floats
-    size: Floats
 
 
 class RowSums:
@@ -147,6 +38,7 @@ class RowSums:
     Examples
     --------
     >>> from isonomia.metrics import METRICS
+    >>> from isonomia.models import Surface
     >>> rows = Rows(np.array([0, 1, 1, 0]), Surface.of_labels([0, 1, 0, 0], classes=(0, 1)))
     >>> accuracy = RowSums(METRICS["accuracy"], rows)
     >>> accuracy.measure(accuracy.over([Codes.encode(["a", "a", "b", "b"])]), 0.95).value.tolist()
@@ -224,7 +116,8 @@ class RowSums:
                 squares[..., i + 1, j + 1] = squares[..., j + 1, i + 1] = table.sums[f"p{i},{j}"]
         none = np.zeros((*table.n.shape, 0))
         if not self.single:
-            return Sums(n=table.n, sums=sums, squares=squares, cubes=none, losses=none)
+            cubes = np.stack([table.sums[f"t{k}"] for k in range(len(POWERS))], axis=-1) if self.explains else none
+            return Sums(n=table.n, sums=sums, squares=squares, cubes=cubes, losses=none)
         lower = (
             (table.n, table.sums["s0"], table.sums["p0,0"]) if w is None else (table.sums[f"c{k}"] for k in range(3))
         )
@@ -239,6 +132,11 @@ class RowSums:
     def single(self) -> bool:
         """Whether the metric is the mean of one quantity, or its root: its skewness is then known."""
         return self.kind == "means" and self.metric.from_sums in (mean, root_mean)
+
+    @property
+    def explains(self) -> bool:
+        """Whether the metric is R2."""
+        return self.metric.from_sums is r_squared
 
     @property
     def _is_loss(self) -> bool:
@@ -269,6 +167,10 @@ class RowSums:
             values["c3"] = v**3 if w is None else v**3 * w * w
             if w is not None:
                 values |= {"c0": w * w, "c1": v * w * w, "c2": v * v * w * w, "f": w**3}
+        if self.explains:
+            square, label = q[:, 0] + self._centre[0], q[:, 1] + self._centre[1]
+            by = 1.0 if w is None else w * w
+            values |= {f"t{k}": square**i * label**j * by for k, (i, j) in enumerate(POWERS)}
         values |= {f"l{code}": np.ascontiguousarray(part) for code, part in enumerate(self._losses.T)}
         return values
 
@@ -350,9 +252,9 @@ class RowSums:
         """A function of several means of each set by the delta method: that of R2, or Student's on its own scale."""
         value, size = self.value(sums.sums), self._size(sums)
         error = self._error(sums, value)
-        if self.metric.range == (-np.inf, 1.0):
-            return ExplainedEnds(value, error, size)
-        return MeanEnds(value, error, np.zeros_like(value), size - 1)
+        if not self.explains:
+            return MeanEnds(value, error, np.zeros_like(value), size - 1)
+        return explained_ends(sums, self._centre, value, error, size)
 
     def compare(self, one: Sums, other: Sums) -> Floats:
         """P-values that the metric is the same on two families of sets that share no row."""
@@ -421,22 +323,33 @@ class RowSums:
             if self.kind == "means" and self.metric.from_sums is mean:
                 return np.stack([self._centre[0] - value, np.ones_like(value)], axis=-1) / total[..., :1]
             whole = (total.sum(axis=-1) if self.kind == "table" else total[..., 0])[..., None]
-            share, step = total / whole, self._steps(sums)
-            out = np.empty_like(share)
-            base_value = self.value(share)
-            for part in range(share.shape[-1]):
-                moved = share.copy()
-                moved[..., part] += step[..., part]
-                out[..., part] = (self.value(moved) - base_value) / step[..., part]
-            return np.where(np.isnan(out), 0.0, out) / whole
+            return np.nan_to_num(derivative(self.value, total / whole), posinf=0.0, neginf=0.0) / whole
 
-    def _steps(self, sums: Sums) -> Floats:
-        """Steps of the numeric derivative: on the scale of the rows, not of their mean, which may lie near 0."""
-        if self.kind == "table":
-            return np.full(sums.sums.shape, STEP)
-        square = np.diagonal(sums.squares, axis1=-2, axis2=-1)
-        scale = np.sqrt(np.maximum(square / square[..., :1], 0.0))
-        return STEP * np.where(scale > 0, scale, 1.0)
+
+def derivative(function: Callable[[NDArray[Any]], NDArray[Any]], at: Floats) -> Floats:
+    """The derivative of a function of (..., P) by each of the P parts, exact to rounding: imag f(x + ih) / h.
+
+    Nothing is subtracted, so that h can be as small as it takes. The function must keep complex numbers: sums,
+    products, quotients, roots and choices do; `abs` and a cast to float do not.
+
+    References
+    ----------
+    W. Squire, G. Trapp (1998), SIAM Review 40:110.
+
+    Examples
+    --------
+    >>> derivative(lambda x: x[..., 0] ** 2 / x[..., 1], np.array([3.0, 2.0])).tolist()
+    [3.0, -2.25]
+    """
+    out = np.empty_like(at)
+    for part in range(at.shape[-1]):
+        moved = at.astype(complex)
+        moved[..., part] += 1j * STEP
+        value = function(moved)
+        if not np.iscomplexobj(value):
+            raise SpecError("A metric of counts or sums must keep complex numbers: do not cast them to float.")
+        out[..., part] = value.imag / STEP
+    return out
 
 
 def _rate_parts(metric: Metric, shape: tuple[int, int]) -> NDArray[np.uint8] | None:

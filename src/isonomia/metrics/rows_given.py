@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Task, to_numpy
-from isonomia.metrics.row_sums import Rows
+from isonomia.metrics.rows import Rows
 from isonomia.models import Surface
 from isonomia.subject import Subject, are_probabilities, is_column
 

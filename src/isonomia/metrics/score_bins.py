@@ -10,7 +10,7 @@ import numpy as np
 from isonomia.counting import sum_by
 from isonomia.evidence import Estimate
 from isonomia.languages import Message, Name, msg
-from isonomia.metrics.row_sums import Rows
+from isonomia.metrics.rows import Rows
 from isonomia.typing import Floats
 
 

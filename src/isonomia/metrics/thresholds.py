@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes, smallest, tally
 from isonomia.metrics.row_sets import RowSets
-from isonomia.metrics.row_sums import Rows
+from isonomia.metrics.rows import Rows
 from isonomia.models import Surface
 from isonomia.typing import Bools, Floats
 

@@ -11,7 +11,7 @@ from isonomia.counting import Codes, sum_by
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.registry import Metric, Prepared, Shared
 from isonomia.metrics.row_sets import RowSets
-from isonomia.metrics.row_sums import Rows
+from isonomia.metrics.rows import Rows
 from isonomia.models import Surface
 from isonomia.typing import Floats
 

@@ -81,8 +81,10 @@ def label_bias(
     the delta method (rows drawn anew) and that of the permutations (where there is no association).
 
     Neighbours: d_i = label_i - mean label of the k nearest rows outside the group (ties shared, the mean weighted), and
-    the mean of d over the group. Labels are 1 for the favourable class, 1 for each of several classes in turn (one
-    against the rest), or the number. `disagreement` is the mean of |d|.
+    the mean of d over the group, less what a linear regression on the features and the squares of numbers, fitted
+    outside the group, says about the features in which the nearest rows still differ (Abadie and Imbens 2011). Labels
+    are 1 for the favourable class, 1 for each of several classes in turn (one against the rest), or the number.
+    `disagreement` is the mean of |d|.
 
     With weights, sums over rows are as if a row were repeated (weight) times; how far chance reaches is judged by the
     effective number of rows, and the k neighbours are k rows. None of this proves bias: base rates can differ for
@@ -91,6 +93,10 @@ def label_bias(
     Returns
     -------
     LabelBias
+
+    References
+    ----------
+    A. Abadie, G. W. Imbens (2011), J. Bus. Econ. Stat. 29:1.
     """
     if not isinstance(data, Subject):
         options.setdefault("n_boot", 500)

@@ -22,6 +22,8 @@ from isonomia.typing import Floats
 
 #: Of a larger group this many people, drawn at random, are compared with similar ones, who are found among all.
 MAX_COMPARED = 2_000
+#: The regression that adjusts for features that still differ has at most one term for so many people outside a group.
+ROWS_PER_TERM = 20
 
 _FIGURES = ("own", "similar", "difference", "disagreement", "p_value")
 
@@ -92,27 +94,48 @@ def _figures(
 ) -> list[dict[str, Any]]:
     """For each kind of label: own mean, that of similar people, the difference and the disagreement with ends, p.
 
-    People of the group share similar people outside it: errors are those of pairs that share people. The difference has
-    Student's t with one degree of freedom less than people on the smaller side.
+    Similar people are not the same: what a regression of the labels of people outside the group on the features says
+    about the features that still differ is taken from the difference. People of the group share similar people outside
+    it: errors are those of pairs that share people. The difference has Student's t with one degree of freedom less than
+    people on the smaller side.
     """
     from scipy.special import stdtr
 
     near = nearest(points, k, rows=rows, pool=~own, progress=progress)
     mine = None if w is None else w[rows]
     everything = np.column_stack(kinds)
-    similar = near.mean(everything, w)
+    left = everything - _regression(points, everything, ~own, w)
+    similar, adjusted = near.mean(everything, w), near.mean(left, w)
     apart = np.abs(everything[rows] - similar)  # of labels 0 and 1: the share of similar people with the other one
     fewer = int(min(rows.size, own.size - own.sum()))
     lost = fewer / max(fewer - 1, 1)
     out = []
     for index, values in enumerate(kinds):
-        means = [float(np.average(part, weights=mine)) for part in (values[rows], similar[:, index])]
-        variance = variance_with_neighbours(near, rows, values, weights=w) * lost
-        difference = means[0] - means[1]
+        mean = float(np.average(values[rows], weights=mine))
+        difference = float(np.average(left[rows, index] - adjusted[:, index], weights=mine))
+        variance = variance_with_neighbours(near, rows, left[:, index], weights=w) * lost
         gap = number_estimate(difference, variance, rows.size, level, fewer)
         p = 2 * float(stdtr(max(fewer - 1, 1), -abs(difference) / np.sqrt(variance))) if variance > 0 else None
         sign = np.where(values[rows] >= similar[:, index], 1.0, -1.0)
         variance = variance_with_neighbours(near, rows, values, weights=w, sign=sign)
         disagreement = number_estimate(float(np.average(apart[:, index], weights=mine)), variance, rows.size, level)
-        out.append(dict(zip(_FIGURES, (*means, gap, disagreement, p), strict=True)))
+        out.append(dict(zip(_FIGURES, (mean, mean - difference, gap, disagreement, p), strict=True)))
     return out
+
+
+def _regression(points: Points, labels: Floats, pool: NDArray[np.bool_], w: Floats | None) -> Floats:
+    """Labels (n, m) that a linear regression on the features and the squares of numbers expects, fitted to the pool.
+
+    Where the pool has fewer than `ROWS_PER_TERM` rows per term, categories are left out, and then everything.
+    """
+    numbers = points.matrix if points.numbers is None else points.numbers
+    for terms in ((points.matrix, numbers**2), (numbers, numbers**2)):
+        width = 1 + sum(part.shape[1] for part in terms)
+        if width * ROWS_PER_TERM <= pool.sum():
+            break
+    else:
+        return np.zeros_like(labels)
+    table = np.column_stack([np.ones(len(labels)), *terms])
+    root = np.ones(len(labels)) if w is None else np.sqrt(w)
+    fitted = np.linalg.lstsq(table[pool] * root[pool, None], labels[pool] * root[pool, None], rcond=1e-9)[0]
+    return np.asarray(table @ fitted)

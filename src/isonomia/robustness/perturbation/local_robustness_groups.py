@@ -16,11 +16,10 @@ from isonomia.evidence import (
     Finding,
     Table,
     benjamini_hochberg,
-    normal_quantile,
-    welch,
+    finite,
 )
-from isonomia.evidence.intervals import normal_interval
-from isonomia.fairness.groups.averages import effective_rows, mean_interval
+from isonomia.evidence.intervals import Figures, difference_interval, difference_p
+from isonomia.fairness.groups.averages import mean_of_losses
 from isonomia.languages import People, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.typing import Floats
@@ -54,50 +53,49 @@ def _attribute(firm: Firmness, column: Codes) -> list[dict[str, Any]]:
     against = np.isin(column.codes, reference)
     base = _mean(firm, flips, against)
     few = as_text(msg("fewer than {least:int} rows: not tested", least=firm.min_per_group))
+    alike = as_text(msg("everyone is alike in both groups: no interval and no test"))
     rows = []
     for code in present:
         inside = column.codes == code
         own = _mean(firm, flips, inside)
         compared = code not in reference
         enough = compared and counts[code] >= firm.min_per_group and against.sum() >= firm.min_per_group
-        p = welch(own[0], own[1], own[2] - 1, base[0], base[1], base[2] - 1) if enough else np.nan
+        p = float(difference_p(own, base)[0]) if enough else np.nan
         distance = firm.nearest.distance[inside] if firm.nearest is not None else np.empty(0)
         known = distance[np.isfinite(distance)]
-        gap = own[0] - base[0]
-        low, high = normal_interval(own[0], own[1], firm.level)
-        gap_low, gap_high = normal_interval(gap, np.hypot(own[1], base[1]), firm.level)
+        share = own.value[0]
+        low, high = own.known((1 - firm.level) / 2)[1:]
+        gap_low, gap_high = difference_interval(own, base, firm.level)
         rows.append(
             {
                 "attribute": column.name,
                 "group": column.text(code),
                 "n": int(counts[code]),
-                "flips": (own[0], max(float(low), 0.0), min(float(high), 1.0)),
+                "flips": (float(share), float(low[0]), min(float(high[0]), 1.0)),
                 "distance": float(np.median(known)) if known.size else msg("no flip was found"),
                 "gap": Estimate(
-                    gap,
-                    float(gap_low),
-                    float(gap_high),
+                    float(share - base.value[0]),
+                    finite(gap_low[0]),
+                    finite(gap_high[0]),
                     n=int(counts[code]),
-                    method="normal",
-                    note=None if enough else few,
+                    method="hall",
+                    note=few if not enough else alike if np.isnan(gap_low[0]) else None,
                     level=firm.level,
                 )
                 if compared
                 else Estimate.missing(msg("others are compared with it")),
-                "p_value": float(p),
+                "p_value": p,
                 "reference": together(column.text(one) for one in reference),
-                "base": base[0],
+                "base": float(base.value[0]),
                 "small": bool(counts[code] < firm.min_per_group),
             }
         )
     return rows
 
 
-def _mean(firm: Firmness, values: Floats, inside: NDArray[np.bool_]) -> tuple[float, float, float]:
-    """The mean, its standard error and the effective number of rows of a group."""
-    w = None if firm.weights is None else firm.weights[inside]
-    mean, low, _ = mean_interval(values[inside], w, firm.level)
-    return mean, (mean - low) / normal_quantile(firm.level), effective_rows(int(inside.sum()), w)
+def _mean(firm: Firmness, flips: Floats, inside: NDArray[np.bool_]) -> Figures:
+    """The mean share of flips of a group: most people have none, a few have many."""
+    return mean_of_losses(flips[inside], None if firm.weights is None else firm.weights[inside])
 
 
 def group_table(firm: Firmness, groups: list[dict[str, Any]], backend: Backend) -> Table:

@@ -8,8 +8,7 @@ import numpy as np
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._people import people_by_name
-from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Result, Table, holm, normal_p
-from isonomia.evidence.intervals import error_within
+from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Result, Table, holm
 from isonomia.fairness import group_calibration as calibration_by_group
 from isonomia.languages import msg
 from isonomia.subject import Subject
@@ -32,7 +31,7 @@ def group_calibration(subject: Subject) -> Result:
     findings = []
     limits = THRESHOLDS["calibration_slope"]
     people = people_by_name(subject)
-    slopes = _slopes(result.tables["by_group"], subject.settings.level)
+    slopes = _slopes(result.tables["by_group"])
     for index, row in enumerate(slopes.rows()):
         high = row.get("slope_high")
         if row["slope"] is None or high is None or row["n"] < subject.settings.min_per_group or high >= limits.reported:
@@ -47,7 +46,7 @@ def group_calibration(subject: Subject) -> Result:
                     slope=row["slope"],
                 ),
                 Estimate(
-                    row["slope"], row["slope_low"], high, n=row["n"], method="normal", level=subject.settings.level
+                    row["slope"], row["slope_low"], high, n=row["n"], method="student", level=subject.settings.level
                 ),
                 who=people.get(row["group"], {}),
                 n=row["n"],
@@ -62,16 +61,9 @@ def group_calibration(subject: Subject) -> Result:
     return replace(result, tables={**result.tables, "slopes": slopes}, findings=tuple(findings))
 
 
-def _slopes(table: Table, level: float) -> Table:
-    """The slope of each group with the test that it is 1; from its normal interval."""
-    slope = table["slope"]
-    value, low, high = (
-        np.array([np.nan if part is None or part[row] is None else part[row] for row in range(len(slope))], dtype=float)
-        for part in (slope.values, slope.low, slope.high)
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = error_within(low, high, level)
-        p = np.where(error > 0, normal_p((value - 1) / error), np.nan)
+def _slopes(table: Table) -> Table:
+    """The slope of each group with the test that it is 1."""
+    p = np.asarray(table["slope_p_value"].values, dtype=float)
     names = [name for name in ("by", "class", "group", "n", "slope") if name in table]
     tested = (
         Column("p_value", p, format="p", title=msg("p-value")),
