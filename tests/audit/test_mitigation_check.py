@@ -88,6 +88,25 @@ def test_every_remedy_with_a_fix_says_what_it_did(hired: iso.Report) -> None:
         assert (other.tried is not None) == (other.remedy in FIXES), other.code
 
 
+def test_a_fix_that_leaves_a_gap_as_wide_is_not_offered_as_a_remedy(hired: iso.Report) -> None:
+    result = hired["mitigation"]
+    assert isinstance(result, Mitigated)
+    gaps = result.to_frame("criteria").set_index(["method", "by", "criterion"])
+    outcomes = set()
+    for method in ("thresholds", "level_up", "match", "reject_option"):
+        for by in ("race", "sex"):
+            row = gaps.loc[(method, by, "demographic_parity")]
+            tried = result.effect([method], metric="selection_rate", by=[by])
+            assert tried is not None
+            helps = row.after < row.before and not np.isclose(row.after, row.before)
+            start = (
+                f"Tried: {MITIGATIONS[method].title}. The gap" if helps else "None of the fixes tried narrows this gap"
+            )
+            assert tried.message.text().startswith(start), (method, by, row.before, row.after)
+            outcomes.add(helps)
+    assert outcomes == {True, False}
+
+
 def test_remedies_link_to_it_in_html_markdown_and_json(hired: iso.Report) -> None:
     tried = next(finding.tried for finding in hired.findings if finding.tried)
     page = hired.to_html()

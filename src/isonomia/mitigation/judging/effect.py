@@ -20,8 +20,8 @@ Key = tuple[str, tuple[str, ...]]
 def effect_of(judged: Judged, methods: Sequence[str], metric: str, by: Sequence[str]) -> Tried | None:
     """What one of these methods did about the gap of a metric between the groups of some attributes.
 
-    The best fix if it is among them, else the one that leaves the smallest gap. Where the metric or the groups are not
-    compared, the goal is. None where none of the methods was tried.
+    The best fix if it is among them and narrows the gap, else the one that leaves the smallest gap. Where the metric or
+    the groups are not compared, the goal is. None where none of the methods was tried, or the gap does not exist.
     """
     comparison = judged.comparison
     tried = [name for name in comparison.names if name in methods]
@@ -29,20 +29,30 @@ def effect_of(judged: Judged, methods: Sequence[str], metric: str, by: Sequence[
         return None
     criterion, way = _figure(judged, metric, by)
     number = comparison.gaps.index(criterion, way)
-    after = comparison.bands.after.value[:, number]
+    before, after = float(comparison.bands.before.value[number]), comparison.bands.after.value[:, number]
     sign = -1 if Goal(criterion, 0.0).ratio else 1
-    name = str(judged.best) if judged.best in tried else min(tried, key=lambda one: sign * after[_at(judged, one)])
+
+    def narrowed(one: str) -> float:
+        by_much = sign * (before - float(after[_at(judged, one)]))
+        return by_much if np.isfinite(by_much) else -np.inf
+
+    name, best = max(tried, key=narrowed), judged.best
+    if np.isinf(narrowed(name)):  # one of the groups has no such rate
+        return None
+    if best is not None and best in tried and narrowed(best) > 0:
+        name = best
     fix = _at(judged, name)
-    before, now = float(comparison.bands.before.value[number]), float(after[fix])
     facts = {
         "method": MITIGATIONS[name].title,
         "criterion": criterion_titles()[criterion],
         "by": " x ".join(way),
         "before": before,
-        "after": now,
+        "after": float(after[fix]),
         "cost": cost_sentence(comparison, fix),
     }
-    message = _sentence(facts, plain=comparison.subject.task == "regression" or sign < 0)
+    plain = comparison.subject.task == "regression" or sign < 0
+    helps = narrowed(name) > 0 and not np.isclose(facts["before"], facts["after"])
+    message = _sentence(facts, plain=plain) if helps else _no_help(facts, plain=plain)
     return Tried(method=name, message=message, evidence="mitigation/methods")
 
 
@@ -61,21 +71,28 @@ def _figure(judged: Judged, metric: str, by: Sequence[str]) -> Key:
 
 
 def _sentence(facts: dict[str, Any], *, plain: bool) -> Message:
-    """Rates in points; ratios and numbers, where `plain`, as they are."""
-    if np.isclose(facts["before"], facts["after"]):
-        return msg("Tried: {method}. The gap ({criterion} by {by}) stays the same; {cost}.", **facts)
-    falls = facts["after"] < facts["before"]
-    if plain and falls:
-        return msg("Tried: {method}. {criterion} by {by} falls from {before:num} to {after:num}; {cost}.", **facts)
-    if plain:
-        return msg("Tried: {method}. {criterion} by {by} rises from {before:num} to {after:num}; {cost}.", **facts)
-    if falls:
+    """What a fix that narrows the gap did: rates in points; ratios and numbers, where `plain`, as they are."""
+    if not plain:
         return msg(
             "Tried: {method}. The gap ({criterion} by {by}) falls from {before:points} to {after:points} points; "
             "{cost}.",
             **facts,
         )
+    if facts["after"] < facts["before"]:
+        return msg("Tried: {method}. {criterion} by {by} falls from {before:num} to {after:num}; {cost}.", **facts)
+    return msg("Tried: {method}. {criterion} by {by} rises from {before:num} to {after:num}; {cost}.", **facts)
+
+
+def _no_help(facts: dict[str, Any], *, plain: bool) -> Message:
+    """That no fix narrows the gap, with the one that comes closest."""
+    if plain:
+        return msg(
+            "None of the fixes tried narrows this gap: {criterion} by {by} is {before:num} without and {after:num} "
+            "with {method}.",
+            **facts,
+        )
     return msg(
-        "Tried: {method}. The gap ({criterion} by {by}) rises from {before:points} to {after:points} points; {cost}.",
+        "None of the fixes tried narrows this gap ({criterion} by {by}): it has {before:points} points without and "
+        "{after:points} with {method}.",
         **facts,
     )
