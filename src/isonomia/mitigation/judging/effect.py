@@ -51,7 +51,7 @@ def effect_of(judged: Judged, methods: Sequence[str], metric: str, by: Sequence[
         "cost": cost_sentence(comparison, fix),
     }
     plain = comparison.subject.task == "regression" or sign < 0
-    helps = narrowed(name) > 0 and not np.isclose(facts["before"], facts["after"])
+    helps = narrowed(name) > 0 and not np.isclose(before, float(after[fix]))
     message = _sentence(facts, plain=plain) if helps else _no_help(facts, plain=plain)
     return Tried(method=name, message=message, evidence="mitigation/methods")
 
