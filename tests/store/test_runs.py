@@ -18,8 +18,9 @@ from tests.store.reports import CHECKS, audited, people
 import isonomia as iso
 from isonomia.errors import SpecError, StoreError
 from isonomia.report import dumps
-from isonomia.store import Store, people_of, since, tables, who_key
+from isonomia.store import Store, people_of, tables, who_key
 from isonomia.store.ids import new_id
+from isonomia.store.over_time import since
 
 
 def _regression() -> iso.Report:

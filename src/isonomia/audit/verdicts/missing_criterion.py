@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from isonomia.audit.verdicts.policy_texts import policy_text
 from isonomia.audit.verdicts.verdict_sentences import without_figure
@@ -25,17 +24,13 @@ def missing_criterion(
 ) -> Criterion:
     """The criterion of a rule whose figure is missing, and why."""
     name = policy_text(rule.name)
-    facts: dict[str, Any] = {}
-    if isinstance(rule, LimitRule):
-        facts = {"limit": rule.limit, "side": rule.side}
-    elif isinstance(rule, FindingsRule):
-        facts = {"limit": rule.at_most}
-    if isinstance(rule, Rule):
-        facts |= {"metric": rule.metric, "measure": rule.measure}
+    limit = rule.limit if isinstance(rule, LimitRule) else rule.at_most if isinstance(rule, FindingsRule) else None
     return Criterion(
         name,
         outcome,
         Estimate.missing(reason, n=n),
+        limit,
+        rule.side if isinstance(rule, LimitRule) else "at_most",
         who=who or {},
         reference=reference or {},
         citation=rule.citation,
@@ -43,5 +38,6 @@ def missing_criterion(
         rule=rule.id,
         by=by,
         sentence=without_figure(name, outcome, reason, by),
-        **facts,
+        metric=rule.metric if isinstance(rule, Rule) else "",
+        measure=rule.measure if isinstance(rule, Rule) else "",
     )
