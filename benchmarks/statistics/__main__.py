@@ -8,7 +8,7 @@ import pkgutil
 import sys
 
 import benchmarks.statistics
-from benchmarks.statistics.page import line, save
+from benchmarks.statistics.page import line, load, save
 from benchmarks.statistics.setting import SETTINGS
 
 
@@ -27,16 +27,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"any of: {', '.join(topics)} (default: all)")
     parser.add_argument("--only", default="", help="settings whose name contains this")
     parser.add_argument("--repetitions", type=int, help="so many instead of each setting's own; nothing is kept")
+    parser.add_argument("--unsettled", action="store_true", help="settings without a kept outcome that settles them")
     parser.add_argument("--share", type=float, default=1.0, help="a share of each setting's repetitions, at least 20")
     given = parser.parse_args(arguments)
     unknown = [topic for topic in given.topics if topic not in topics]
     if unknown:
         parser.error(f"unknown topic {unknown[0]!r}. Available: {', '.join(topics)}")
+    settled = {(row.topic, row.name) for rows in load().values() for row in rows if row.outcome() == "holds"}
     failed = False
     for topic in given.topics or topics:
         print(f"== {topic}", flush=True)
         for setting in SETTINGS.values():
             if setting.topic != topic or given.only not in setting.name:
+                continue
+            if given.unsettled and (setting.topic, setting.name) in settled:
                 continue
             row = setting.simulate(given.repetitions or max(20, round(given.share * setting.repetitions)))
             print("  " + " | ".join(cell for cell in line(row) if cell), flush=True)

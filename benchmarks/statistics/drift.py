@@ -1,4 +1,4 @@
-"""Coverage of the stability index and of the AUC by which a classifier separates two samples."""
+"""Coverage of the stability index, the Wasserstein distance and the AUC by which a classifier separates two samples."""
 
 from __future__ import annotations
 
@@ -34,6 +34,22 @@ for size in (100, 1000):
             draws = rng.normal(size=(repetitions, 2, size))
             found = [numeric_distances(a, b + moved).stability for a, b in draws]
             return Trials.of_intervals([x.low for x in found], [x.high for x in found], true_index(moved))
+
+
+for size in (100, 1000):
+    for moved in (0.0, 0.1, 0.2, 0.5):
+
+        @setting(
+            TOPIC,
+            f"Wasserstein distance, {moved:g} sd, {size:,} rows",
+            high=0.99,
+            repetitions=1000,
+            tested=150 if size == 100 else 0,
+        )
+        def of_distance(rng: np.random.Generator, repetitions: int, size: int = size, moved: float = moved) -> Trials:
+            draws = rng.normal(size=(repetitions, 2, size))
+            found = [numeric_distances(a, b + moved).wasserstein for a, b in draws]
+            return Trials.of_intervals([x.low for x in found if x], [x.high for x in found if x], moved)
 
 
 for moved in (0.0, 0.5):

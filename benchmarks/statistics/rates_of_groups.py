@@ -152,7 +152,7 @@ for name, (found, alarms) in CASES.items():
             gap = max(max(part) - min(part) for part in (found, alarms))
             return Trials.of_intervals([one.low for one in estimates], [one.high for one in estimates], gap)
 
-        @setting("criteria and score", f"overall score, {name}, {n:,} rows each", low=0.935, high=1.0, repetitions=200)
+        @setting("criteria and score", f"overall score, {name}, {n:,} rows each", low=0.935, high=1.0, repetitions=1000)
         def score(
             rng: np.random.Generator, repetitions: int, found: Any = found, alarms: Any = alarms, n: int = n
         ) -> Trials:

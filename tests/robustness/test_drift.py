@@ -27,10 +27,10 @@ def test_distances_of_numbers_are_those_of_scipy(a: list[float], b: list[float])
     expected = stats.ks_2samp(x, y, method="asymp")
     assert found.statistic == pytest.approx(expected.statistic, abs=1e-12)
     assert found.p_value == pytest.approx(expected.pvalue, abs=1e-9)
-    assert found.wasserstein == pytest.approx(stats.wasserstein_distance(x, y), rel=1e-9, abs=1e-9)
+    assert found.wasserstein.value == pytest.approx(stats.wasserstein_distance(x, y), rel=1e-9, abs=1e-9)
     turned = numeric_distances(y, x)
     assert turned.statistic == pytest.approx(found.statistic, abs=1e-12)
-    assert turned.wasserstein == pytest.approx(found.wasserstein, rel=1e-9, abs=1e-9)
+    assert turned.wasserstein.value == pytest.approx(found.wasserstein.value, rel=1e-9, abs=1e-9)
 
 
 @given(a=NUMBERS, b=NUMBERS)
@@ -38,7 +38,7 @@ def test_weights_of_one_change_nothing(a: list[float], b: list[float]) -> None:
     x, y = np.array(a), np.array(b)
     plain, weighted = numeric_distances(x, y), numeric_distances(x, y, weights=(np.ones(x.size), None))
     assert weighted.statistic == pytest.approx(plain.statistic, abs=1e-12)
-    assert weighted.wasserstein == pytest.approx(plain.wasserstein, rel=1e-9, abs=1e-9)
+    assert weighted.wasserstein.value == pytest.approx(plain.wasserstein.value, rel=1e-9, abs=1e-9)
     assert weighted.p_value == pytest.approx(plain.p_value, abs=1e-9)
 
 
@@ -48,8 +48,8 @@ def test_weighted_distances_are_those_of_repeated_rows(rng: np.random.Generator)
     weighted = numeric_distances(x, y, weights=(times.astype(float), None))
     repeated = numeric_distances(np.repeat(x, times), y)
     assert weighted.statistic == pytest.approx(repeated.statistic)
-    assert weighted.wasserstein == pytest.approx(repeated.wasserstein)
-    assert weighted.wasserstein == pytest.approx(stats.wasserstein_distance(x, y, times))
+    assert weighted.wasserstein.value == pytest.approx(repeated.wasserstein.value)
+    assert weighted.wasserstein.value == pytest.approx(stats.wasserstein_distance(x, y, times))
 
 
 @pytest.mark.parametrize("n", [600, 1500, 40_000])

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from isonomia.counting import sum_by
 from isonomia.evidence import Estimate, chi_square
 from isonomia.robustness.shift.stability import psi, stability
+from isonomia.robustness.shift.wasserstein_interval import of_masses, of_samples
 from isonomia.typing import Floats
 
 Counts = NDArray[np.int64]
@@ -21,14 +22,14 @@ class Distances(NamedTuple):
     """The drift statistics of one variable.
 
     `statistic` is that of the test (Kolmogorov-Smirnov's largest gap, or chi-square); `wasserstein` is in the units of
-    the variable, None for categories; `psi` is the population stability index as it is, `stability` the same without
-    what noise adds to it, with its interval.
+    the variable, with its interval, None for categories; `psi` is the population stability index as it is, `stability`
+    the same without what noise adds to it, with its interval.
     """
 
     test: str
     statistic: float
     p_value: float
-    wasserstein: float | None
+    wasserstein: Estimate | None
     psi: float
     jensen_shannon: float
     stability: Estimate
@@ -48,7 +49,7 @@ def numeric_distances(
     `counts` say how many rows each number stands for.
 
     >>> found = numeric_distances(np.arange(100.0), np.arange(100.0) + 20)
-    >>> round(found.statistic, 3), round(found.wasserstein, 3)
+    >>> round(found.statistic, 3), round(found.wasserstein.value, 3)
     (0.2, 20.0)
     """
     if weights[0] is not None or weights[1] is not None:
@@ -63,7 +64,7 @@ def numeric_distances(
         "ks",
         statistic,
         p,
-        wasserstein(a, b),
+        of_samples(a, b, wasserstein(a, b), level),
         psi(*binned),
         jensen_shannon(*binned),
         stability(*binned, level=level),
@@ -203,12 +204,13 @@ def mass_distances(
 
     `sizes` are the (effective) numbers of rows.
 
-    >>> mass_distances(np.array([1.0, 2.0]), [3, 1], [1, 3], sizes=(4, 4)).wasserstein
+    >>> mass_distances(np.array([1.0, 2.0]), [3, 1], [1, 3], sizes=(4, 4)).wasserstein.value
     0.5
     """
     p, q = np.asarray(reference, dtype=float), np.asarray(current, dtype=float)
     below = np.cumsum(p) / p.sum()
-    gap = np.abs(below - np.cumsum(q) / q.sum())
+    other = np.cumsum(q) / q.sum()
+    gap = np.abs(below - other)
     statistic = float(gap.max())
     cuts = np.unique(np.searchsorted(below, np.linspace(0, 1, bins + 1)[1:-1]))
     starts = np.concatenate([[0], cuts[(cuts > int(np.argmax(p > 0))) & (cuts < values.size)]])
@@ -217,7 +219,7 @@ def mass_distances(
         "ks",
         statistic,
         kolmogorov_p(statistic, sizes[0], sizes[1]),
-        float((gap[:-1] * np.diff(values)).sum()),
+        of_masses(values, below, other, sizes, float((gap[:-1] * np.diff(values)).sum()), level),
         psi(*counts),
         jensen_shannon(*counts),
         stability(*counts, level=level),
@@ -228,7 +230,8 @@ def _counted(a: Floats, b: Floats, bins: int, counts: tuple[Counts | None, Count
     """The same for numbers that stand for several rows each."""
     values, p, q = _masses(a, b, *(_ones(x, c) for x, c in zip((a, b), counts, strict=True)))
     n, m = float(p.sum()), float(q.sum())
-    gap = np.abs(np.cumsum(p) / n - np.cumsum(q) / m)
+    below, other = np.cumsum(p) / n, np.cumsum(q) / m
+    gap = np.abs(below - other)
     ranks = np.linspace(0, n - 1, bins + 1)[1:-1].round()
     inner = np.unique(values[np.searchsorted(np.cumsum(p), ranks, side="right")])
     inner = inner[inner > values[np.argmax(p > 0)]]
@@ -238,7 +241,7 @@ def _counted(a: Floats, b: Floats, bins: int, counts: tuple[Counts | None, Count
         "ks",
         float(gap.max()),
         kolmogorov_p(float(gap.max()), n, m),
-        float((gap[:-1] * np.diff(values)).sum()),
+        of_masses(values, below, other, (n, m), float((gap[:-1] * np.diff(values)).sum()), level),
         psi(*binned),
         jensen_shannon(*binned),
         stability(*binned, level=level),

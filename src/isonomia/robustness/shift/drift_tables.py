@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isonomia.data import Backend
-from isonomia.evidence import THRESHOLDS, Column, Finding, Picture, Result, Table
+from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Result, Table
 from isonomia.languages import ColumnName, Message, Name, msg
 
 if TYPE_CHECKING:
@@ -106,17 +107,11 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
             Column("p_value", [shift.p_value for shift in shifts], format="p", title=msg("p-value")),
             Column("p_adjusted", found.adjusted[: len(shifts)], format="p", title=msg("Adjusted p-value")),
             Column("drifted", [bool(value) for value in drifted], title=msg("Drifted")),
-            Column(
-                "wasserstein",
-                [shift.found.wasserstein for shift in shifts],
-                format="num",
-                title=msg("Wasserstein distance"),
+            Column("wasserstein", format="num", title=msg("Wasserstein distance")).filled(
+                [shift.found.wasserstein for shift in shifts]
             ),
-            Column(
-                "wasserstein_sd",
-                [_in_sd(shift) for shift in shifts],
-                format="num",
-                title=msg("Wasserstein, in standard deviations"),
+            Column("wasserstein_sd", format="num", title=msg("Wasserstein, in standard deviations")).filled(
+                [_in_sd(shift) for shift in shifts]
             ),
             Column("psi", format="num4", title=msg("Population stability index")).filled(
                 [shift.found.stability for shift in shifts]
@@ -150,10 +145,12 @@ def _why_missing(shift: Shift) -> Message | None:
     return None
 
 
-def _in_sd(shift: Shift) -> float | None:
-    if shift.found.wasserstein is None or shift.scale is None:
+def _in_sd(shift: Shift) -> Estimate | None:
+    found, scale = shift.found.wasserstein, shift.scale
+    if found is None or found.value is None or scale is None:
         return None
-    return shift.found.wasserstein / shift.scale
+    low, high = (None if end is None else end / scale for end in (found.low, found.high))
+    return replace(found, value=found.value / scale, low=low, high=high)
 
 
 _GROUPS = (
