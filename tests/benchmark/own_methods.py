@@ -49,9 +49,16 @@ def _slow(scene: Any, budget: Any, seed: int, who: Contestant) -> Answer:
     return _perfect(scene, budget, seed, who)
 
 
+def _tunable(scene: Any, budget: Any, seed: int, who: Contestant) -> Answer:
+    return _perfect(scene, budget, seed, who) if who.options.get("level") == 2 else Answer()
+
+
 def _made(name: str, ask: Any) -> Contestant:
     return Contestant(id=f"tests.benchmark.own_methods:{name}", purpose=name, finds="subgroups", ask=ask)
 
 
 PERFECT, GUESS, CRASH = _made("PERFECT", _perfect), _made("GUESS", _guess), _made("CRASH", _crash)
 DIE, HANG, HOG, SLOW = _made("DIE", _die), _made("HANG", _hang), _made("HOG", _hog), _made("SLOW", _slow)
+TUNABLE = Contestant(
+    id="tests.benchmark.own_methods:TUNABLE", purpose="", finds="subgroups", ask=_tunable, method="tunable"
+)

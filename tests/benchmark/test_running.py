@@ -10,15 +10,17 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import isonomia as iso
-from isonomia.benchmark import BUDGETS, CENTRE, Budget, Grid, read_benchmark, run_benchmark
+from isonomia.benchmark import BUDGETS, CENTRE, CONTESTANTS, Budget, Grid, read_benchmark, run_benchmark, tuning
 from isonomia.benchmark.running import missing_sources, planned
 from isonomia.benchmark.summary import TIMES, csv_rows
+from isonomia.discovery import METHODS, find_subgroups
 from isonomia.errors import Cancelled, DataError, SpecError
 
 OWN = "tests.benchmark.own_methods:"
@@ -114,6 +116,7 @@ import isonomia as iso
 import isonomia.benchmark.running as running
 from isonomia.benchmark import BUDGETS, CENTRE, Grid
 from dataclasses import replace
+from inspect import signature
 running.LEASE = 1.0
 tiny = replace(CENTRE, n_pairs=2, group_rows=40, background=300, judged=500, model="oracle")
 grid = Grid(id="tiny", purpose="", settings=(tiny,), seeds=24, budget="b10k")
@@ -149,26 +152,76 @@ def test_a_killed_run_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
 
 
 def test_scenes_are_run_two_by_two() -> None:
-    plan = planned(grid(settings=(TINY, replace(TINY, bias=-2.0)), seeds=3), ["random", "sliceline", "observed"])
+    both = grid(settings=(TINY, replace(TINY, bias=-2.0)), seeds=3)
+    methods: dict[str, dict[str, Any]] = {"random": {}, "sliceline": {}, "observed": {}}
+    plan = planned(both, methods)
     scenes = [(spec["bias"], spec["data_seed"]) for spec in plan]
     assert len(plan) == 18
     assert [len(set(scenes[start : start + 6])) for start in (0, 6, 12)] == [2, 2, 2]
     assert [seed for _, seed in scenes] == sorted(seed for _, seed in scenes)  # all settings once, then again
-    assert plan == planned(
-        grid(settings=(TINY, replace(TINY, bias=-2.0)), seeds=3), ["random", "sliceline", "observed"]
-    )
+    assert plan == planned(both, methods)
 
 
 def test_data_that_are_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ISONOMIA_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(DataError, match="not on this machine"):
-        planned(grid(settings=(replace(TINY, source="german"),)), ["random"])
+        planned(grid(settings=(replace(TINY, source="german"),)), {"random": {}})
     both = grid(settings=(TINY, replace(TINY, source="german"), replace(TINY, source="german", bias=-2.0)))
     assert missing_sources(both) == ["german"]
-    assert len(planned(both, ["random"])) == 1
+    assert len(planned(both, {"random": {}})) == 1
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
     with iso.store.open(tmp_path / "cells.db") as store, pytest.raises(DataError, match="isonomia benchmark run quick"):
         read_benchmark(store, "quick")
+
+
+def test_tuned_methods_run_with_the_best_of_their_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Level 2 scores 1 and all others 0; trials are on data that the grid does not use, and are not run again."""
+    monkeypatch.setitem(tuning.CHOICES, "tunable", {"level": (0, 1, 2)})
+    methods = [OWN + "TUNABLE", OWN + "GUESS"]
+    with iso.store.open(tmp_path / "cells.db") as store:
+        with pytest.raises(SpecError, match="leave out `shard`"):
+            run_benchmark(grid(seeds=2), store, methods=methods, tuned=True, shard=(1, 2))
+        for _ in range(2):
+            counts = run_benchmark(grid(seeds=2), store, methods=methods, jobs=2, tuned=True)
+        trials = store.cells.list("tiny-tuning")
+        rows = read_benchmark(store, "tiny-tuned").cells.rows
+    assert counts["done"] == 4
+    assert [cell.spec["options"] for cell in trials[:4]] == [{}, {"level": 0}, {"level": 1}, {"level": 2}]
+    assert len(trials) == 8  # nothing of a method without choices
+    assert {cell.spec["data_seed"] for cell in trials} == set(tuning.SEEDS)
+    assert {cell.attempts for cell in trials} == {1}
+    assert {row["f1"] for row in rows if row["method"] == OWN + "TUNABLE"} == {1.0}
+    assert {row["data_seed"] for row in rows} == {0, 1}
+
+
+def test_trials_begin_with_the_usual_settings_and_are_twenty_at_most() -> None:
+    for name in CONTESTANTS.ids():
+        tried = tuning.trials(name)
+        assert tried[0] == dict(CONTESTANTS[name].options)
+        assert len(tried) <= tuning.TRIALS
+        assert tried == tuning.trials(name)
+        known = {one.name for one in METHODS[CONTESTANTS[name].method].parameters}
+        for options in tried:
+            METHODS[CONTESTANTS[name].method].read({key: options[key] for key in known & set(options)})
+            assert set(options) - known <= {*signature(find_subgroups).parameters, "first_phase"}
+
+
+def test_the_first_datasets_are_part_of_the_grid(tmp_path: Path) -> None:
+    with iso.store.open(tmp_path / "cells.db") as store:
+        counts = run_benchmark(grid(seeds=3), store, methods=[OWN + "PERFECT"], jobs=1, datasets=1)
+        assert counts["done"] == 1
+        assert read_benchmark(store, "tiny").document.subject["datasets per setting"] == "1"
+        counts = run_benchmark(grid(seeds=3), store, methods=[OWN + "PERFECT"], jobs=1)
+        assert counts["done"] == 3
+        assert {cell.attempts for cell in store.cells.list("tiny")} == {1}
+
+
+def test_a_backend_of_joblib_starts_runs_that_share_the_store(tmp_path: Path) -> None:
+    with iso.store.open(tmp_path / "cells.db") as store:
+        counts = run_benchmark(grid(seeds=6, budget="b10k"), store, methods=[OWN + "PERFECT"], jobs=2, backend="loky")
+        cells = store.cells.list("tiny")
+    assert counts["done"] == 6
+    assert {cell.attempts for cell in cells} == {1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -36,7 +37,7 @@ def run_cell(spec: Mapping[str, Any], report: Callable[[Phase], object] = lambda
     from threadpoolctl import threadpool_limits
 
     setting, seed = scene_of(spec)
-    who = contestant(str(spec["method"]))
+    who = replace(contestant(str(spec["method"])), options=spec["options"])
     budget = Budget(**spec["limits"])
     with threadpool_limits(1):
         scene = _scene(setting, seed)

@@ -210,22 +210,32 @@ _ASKED: dict[str, Callable[..., Answer]] = {
     "naivebayes": ask_patterns,
     "verifair": ask_verdict,
 }
-#: As the audit searches: found on one half of the rows, measured on the other, repeats left out.
-_HOLDOUT: dict[str, Any] = {"holdout": 0.5, "max_overlap": 0.6}
+#: Found on one half of the rows, measured on the other, one by one.
+_HOLDOUT: dict[str, Any] = {"holdout": 0.5, "one_by_one": True}
 _VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "divexplorer_t": (
         "divexplorer",
         "DivExplorer by t, without repeats: what find_subgroups(method='auto') does",
         {"rank_by": "t", "max_overlap": 0.6},
     ),
+    "divexplorer_one_by_one": (
+        "divexplorer",
+        "DivExplorer by t, each subgroup by what it has beyond those before it",
+        {"rank_by": "t", "one_by_one": True},
+    ),
+    "sliceline_one_by_one": (
+        "sliceline",
+        "SliceLine with less weight of size, each subgroup by what it has beyond those before it",
+        {"alpha": 0.99, "one_by_one": True},
+    ),
     "sliceline_holdout": (
         "sliceline",
-        "SliceLine on half of the rows, measured on the other half, with ranges and without repeats",
+        "SliceLine on half of the rows, measured on the other half, with ranges, one by one",
         {**_HOLDOUT, "alpha": 0.99},
     ),
     "divexplorer_holdout": (
         "divexplorer",
-        "DivExplorer by t on half of the rows, measured on the other half, with ranges and without repeats",
+        "DivExplorer by t on half of the rows, measured on the other half, with ranges, one by one",
         {**_HOLDOUT, "rank_by": "t", "min_support": 0.01},
     ),
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any
 
 from isonomia._version import __version__
@@ -11,7 +12,7 @@ from isonomia.benchmark.settings import CENTRE, Setting, bias_by_size, nulls, on
 from isonomia.registry import Registry
 
 #: Raised when scores or methods change within a version, so that cells of an older form are computed again.
-FORM = 2
+FORM = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,22 +64,32 @@ class Grid:
     method_seeds: int = 1
 
     def cells(self, methods: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """The spec of every cell: what its figures depend on, and nothing else; `methods` by name with options."""
-        limits = asdict(BUDGETS[self.budget])
+        """The spec of every cell; `methods` by name with options."""
         for setting in self.settings:
-            for data_seed in range(self.seeds):
-                for method_seed in range(self.method_seeds if setting == self.settings[0] else 1):
-                    for method, options in methods.items():
-                        yield {
-                            **setting.to_dict(),
-                            "method": method,
-                            "options": dict(options),
-                            "method_version": f"{__version__}/{FORM}",
-                            "budget": self.budget,
-                            "limits": limits,
-                            "data_seed": data_seed,
-                            "method_seed": method_seed,
-                        }
+            method_seeds = range(self.method_seeds if setting == self.settings[0] else 1)
+            yield from cell_specs(setting, range(self.seeds), method_seeds, tuple(methods.items()), self.budget)
+
+
+def cell_specs(
+    setting: Setting,
+    data_seeds: Iterable[int],
+    method_seeds: Iterable[int],
+    methods: Sequence[tuple[str, Mapping[str, Any]]],
+    budget: str,
+) -> Iterator[dict[str, Any]]:
+    """The cells of a setting: what their figures depend on, and nothing else; `methods` by name with options."""
+    limits = asdict(BUDGETS[budget])
+    for data_seed, method_seed, (method, options) in product(data_seeds, method_seeds, methods):
+        yield {
+            **setting.to_dict(),
+            "method": method,
+            "options": dict(options),
+            "method_version": f"{__version__}/{FORM}",
+            "budget": budget,
+            "limits": limits,
+            "data_seed": data_seed,
+            "method_seed": method_seed,
+        }
 
 
 def scene_of(spec: Mapping[str, Any]) -> tuple[Setting, int]:

@@ -74,6 +74,7 @@ class Benchmark(Shown):
             subject={
                 "grid": self.cells.benchmark,
                 "settings": str(len(self.cells.settings)),
+                "datasets per setting": str(len({row["data_seed"] for row in self.cells.rows})),
                 "cells": str(len(self.cells.rows)),
                 "cells to do": str(self.cells.waiting),
             },

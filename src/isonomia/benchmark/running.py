@@ -5,7 +5,8 @@ from __future__ import annotations
 import platform
 import random
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from isonomia.benchmark.cells import STATUSES
@@ -13,11 +14,12 @@ from isonomia.benchmark.contestants import CONTESTANTS, contestant
 from isonomia.benchmark.grids import GRIDS, Grid, scene_of
 from isonomia.benchmark.pool import Pool
 from isonomia.benchmark.settings import CENTRE
+from isonomia.benchmark.tuning import best_options, tuning_id, tuning_specs
 from isonomia.data import catalog
 from isonomia.errors import DataError, LeaseLost, SpecError
 from isonomia.events import Clock, Progress, ProgressLike
 from isonomia.languages import msg
-from isonomia.parameters import Integer, Number, Several, Text, validated
+from isonomia.parameters import Boolean, Integer, Number, Several, Text, validated
 
 if TYPE_CHECKING:
     from isonomia.store import Lease, Store
@@ -35,6 +37,9 @@ _COSTS = ("model_rows", "model_calls", "peak_mb")
     methods=Several(Text("the id of a contestant"), single=True).or_none("for all"),
     jobs=Integer(1),
     max_seconds=Number(above=0).or_none("for no limit"),
+    datasets=Integer(1).or_none("for those of the grid"),
+    tuned=Boolean(),
+    backend=Text("a backend of joblib, such as 'loky' or 'dask'").or_none("for processes of this machine"),
 )
 def run_benchmark(
     grid: str | Grid,
@@ -44,6 +49,9 @@ def run_benchmark(
     jobs: int = 2,
     shard: tuple[int, int] | None = None,
     max_seconds: float | None = None,
+    datasets: int | None = None,
+    tuned: bool = False,
+    backend: str | None = None,
     progress: ProgressLike = None,
 ) -> dict[str, int]:
     """Run the cells of a grid that are not done yet; returns how many have which status.
@@ -66,27 +74,85 @@ def run_benchmark(
         ``(3, 20)``: only the third of twenty parts; for machines that share no store.
     max_seconds : float, optional
         No cell is begun after this time.
+    datasets : int, optional
+        At most so many datasets per setting: 1 covers all settings of a large grid; a later run adds the others.
+    tuned : bool
+        Whether every method runs with the best of 20 settings (`tuning`), tried first at the centre of the grid with
+        other data seeds. Trials are kept as the benchmark ``<grid>-tuning``, the cells as ``<grid>-tuned``.
+    backend : str, optional
+        A backend of joblib that starts `jobs` runs, each with a process for its cells, which share the store: on other
+        machines, where the backend reaches them and the store is a database that they reach.
     progress : callable or Progress, optional
-        Receives an event per cell; a `Progress` can cancel the run.
+        Receives an event per cell; a `Progress` can cancel the run. With a backend, one event per run that has ended.
     """
     chosen = GRIDS[grid] if isinstance(grid, str) else grid
+    chosen = chosen if datasets is None else replace(chosen, seeds=min(datasets, chosen.seeds))
     part = _check_shard(shard)
+    names = tuple(CONTESTANTS.ids() if methods is None else methods)
     clock = Clock(max_seconds, Progress.of(progress))
-    specs = planned(chosen, methods)
-    store.cells.add(chosen.id, specs)
-    store.cells.again(chosen.id)  # failed: whoever had them died; failures of methods are rows that are done
-    counts = store.cells.counts(chosen.id)
-    with (
-        Pool(jobs) as pool,
-        clock.progress.stage("benchmark", msg("Running the benchmark"), total=sum(counts.values())) as stage,
-    ):
-        stage.at(counts["done"])
-        _work(_Claims(store, chosen.id, part), pool, clock, stage)
+    options = {name: contestant(name).options for name in names}
+    if tuned:
+        if part is not None:
+            raise SpecError("Trials have to be complete before the best is known; leave out `shard`, or `tuned`.")
+        trials = list(tuning_specs(chosen, names))
+        _run_all(store, tuning_id(chosen), trials, jobs, None, clock, backend)
+        if clock.over:
+            return statuses(store, tuning_id(chosen))
+        options = best_options(store, chosen, names)
+        chosen = replace(chosen, id=f"{chosen.id}-tuned")
+    _run_all(store, chosen.id, planned(chosen, options), jobs, part, clock, backend)
     return statuses(store, chosen.id)
 
 
-def planned(grid: Grid, methods: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """The specs of a grid's cells in the order in which they are run.
+def _run_all(
+    store: Store,
+    benchmark: str,
+    specs: list[dict[str, Any]],
+    jobs: int,
+    part: tuple[int, int] | None,
+    clock: Clock,
+    backend: str | None,
+) -> None:
+    """Add the cells that are not there yet, and run all that are not done."""
+    store.cells.add(benchmark, specs)
+    store.cells.again(benchmark)  # failed: whoever had them died; failures of methods are rows that are done
+    if backend is not None:
+        _run_by_joblib(store, benchmark, jobs, part, clock, backend)
+        return
+    counts = store.cells.counts(benchmark)
+    with clock.progress.stage("benchmark", msg("Running the benchmark"), total=sum(counts.values())) as stage:
+        stage.at(counts["done"])
+        _run_waiting(store, benchmark, jobs, part, clock, stage)
+
+
+def _run_waiting(
+    store: Store, benchmark: str, jobs: int, part: tuple[int, int] | None, clock: Clock, stage: Any
+) -> None:
+    with Pool(jobs) as pool:
+        _work(_Claims(store, benchmark, part), pool, clock, stage)
+
+
+def _run_by_joblib(
+    store: Store, benchmark: str, jobs: int, part: tuple[int, int] | None, clock: Clock, backend: str
+) -> None:
+    """As many runs as jobs, each with one process for its cells, started by a backend of joblib."""
+    from joblib import Parallel, delayed
+
+    left = None if clock.max_seconds is None else max(clock.max_seconds - clock.seconds, 1e-9)
+    with clock.progress.stage("benchmark", msg("Running the benchmark"), total=jobs) as stage:
+        start = Parallel(n_jobs=jobs, backend=backend, return_as="generator_unordered", batch_size=1)
+        for _ in start(delayed(_one_run)(store, benchmark, part, left) for _ in range(jobs)):
+            stage.advance()
+
+
+def _one_run(store: Store, benchmark: str, part: tuple[int, int] | None, max_seconds: float | None) -> None:
+    clock = Clock(max_seconds)
+    with clock.progress.stage("benchmark", msg("Running the benchmark")) as stage:
+        _run_waiting(store, benchmark, 1, part, clock, stage)
+
+
+def planned(grid: Grid, methods: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The specs of a grid's cells in the order in which they are run; `methods` by name with options.
 
     The first dataset of every setting comes before the second one of any, so that a run that is stopped has covered
     all settings alike. Within a seed scenes are shuffled, so that the load of a machine falls on all settings, and
@@ -94,9 +160,8 @@ def planned(grid: Grid, methods: Iterable[str] | None = None) -> list[dict[str, 
     out.
     """
     scenes: dict[Any, list[dict[str, Any]]] = {}
-    names = CONTESTANTS.ids() if methods is None else methods
     missing = missing_sources(grid)
-    for spec in grid.cells({name: contestant(name).options for name in names}):
+    for spec in grid.cells(methods):
         if spec["source"] not in missing:
             scenes.setdefault(scene_of(spec), []).append(spec)
     if not scenes:

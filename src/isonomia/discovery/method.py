@@ -42,6 +42,9 @@ class Method:
         Subgroups: where the method's `k`, `max_l` or `min_support` differ from the common ones.
     measure : callable, optional
         Subgroups: (`Problem`, `Subgroup`) -> the same subgroup measured on other rows; needed for `holdout`.
+    describe : callable, optional
+        Subgroups: (`Problem`, `Search`) -> the same search with tables and pictures about the subgroups listed, where
+        they were found and measured on the same rows.
     nested : bool
         Subgroups: whether they are conjunctions whose average of ``stats["metric"]`` departs, so that a condition can
         be tested for what it adds.
@@ -62,6 +65,7 @@ class Method:
     reference: str = ""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     measure: Callable[..., Any] | None = None
+    describe: Callable[..., Any] | None = None
     nested: bool = False
     complete: bool = False
     alters: bool = True

@@ -47,6 +47,18 @@ def run(
         typer.Option("--shard", metavar="I/N", help="Only part I of N, for machines without a common store."),
     ] = None,
     methods: Annotated[str | None, typer.Option("--methods", metavar="A,B", help="Only these methods.")] = None,
+    datasets: Annotated[
+        int | None,
+        typer.Option("--datasets", metavar="N", min=1, help="At most N datasets per setting; a later run adds more."),
+    ] = None,
+    tuned: Annotated[
+        bool,
+        typer.Option("--tuned", help="Each method with the best of 20 settings; report it as GRID-tuned."),
+    ] = False,
+    backend: Annotated[
+        str | None,
+        typer.Option("--backend", metavar="NAME", help="Start the jobs by a backend of joblib: loky, dask, ray."),
+    ] = None,
     max_seconds: MaxSeconds = None,
     talk: ScreenOptions,
 ) -> None:
@@ -63,7 +75,16 @@ def run(
     names = None if methods is None else read_names(methods, "--methods")
     with open_store(store or DEFAULT_STORE) as opened, ProgressBar(screen, msg("Running the benchmark")) as progress:
         counts = run_benchmark(
-            grid, opened, methods=names, jobs=jobs, shard=_shard(shard), max_seconds=max_seconds, progress=progress
+            grid,
+            opened,
+            methods=names,
+            jobs=jobs,
+            shard=_shard(shard),
+            datasets=datasets,
+            tuned=tuned,
+            backend=backend,
+            max_seconds=max_seconds,
+            progress=progress,
         )
     _show_counts(screen, grid, counts)
 

@@ -39,6 +39,12 @@ def subgroups(
     max_overlap: Annotated[
         float | None, typer.Option("--max-overlap", metavar="X", help="Leave out subgroups that overlap a better one.")
     ] = None,
+    one_by_one: Annotated[
+        bool | None,
+        typer.Option(
+            "--one-by-one/--all-at-once", help="Find each subgroup by what it has beyond those before it, or not."
+        ),
+    ] = None,
     max_memory: Annotated[
         int, typer.Option("--max-memory", metavar="MB", min=1, help="Memory that a search over conditions works with.")
     ] = 512,
@@ -61,6 +67,7 @@ def subgroups(
             min_support=_support(min_support),
             holdout=holdout,
             max_overlap=max_overlap,
+            one_by_one=one_by_one,
             max_memory=max_memory << 20,
             **shared,
         )

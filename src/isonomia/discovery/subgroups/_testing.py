@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.discovery.subgroups.explained import shift_of_odds, tilted
 from isonomia.discovery.subgroups.rates import Quantity
 from isonomia.evidence import Estimate, wilson
 from isonomia.evidence.intervals import normal_interval
@@ -126,11 +127,11 @@ def tail_of_chances(hits: int, chances: Floats) -> float:
     if p.size <= _FEW or k == p.size:
         return _tail_by_convolution(k, p)
     odds = p / (1 - p)
-    s = _saddlepoint(odds, k - 0.5)
-    tilted = odds * np.exp(s) / (1 + odds * np.exp(s))
-    variance = float((tilted * (1 - tilted)).sum())
+    s = shift_of_odds(odds, k - 0.5)
+    chance = tilted(odds, s)
+    variance = float((chance * (1 - chance)).sum())
     if abs(s) < 1e-4:  # the limit at the mean
-        third = float((tilted * (1 - tilted) * (1 - 2 * tilted)).sum())
+        third = float((chance * (1 - chance) * (1 - 2 * chance)).sum())
         return float(0.5 - third / (6 * np.sqrt(2 * np.pi) * variance**1.5))
     cumulant = float((np.log1p(odds * np.exp(s)) + np.log1p(-p)).sum())
     w = np.sign(s) * np.sqrt(2 * max(s * (k - 0.5) - cumulant, 0.0))
@@ -149,22 +150,6 @@ def _tail_by_convolution(k: int, p: Floats) -> float:
     for chance in p.tolist():
         counts = np.convolve(counts, [1 - chance, chance])
     return float(min(counts[k:].sum(), 1.0))
-
-
-def _saddlepoint(odds: Floats, target: float) -> float:
-    """The s at which the tilted chances odds e^s / (1 + odds e^s) add up to the target: Newton within a bracket."""
-    low, high = -60.0, 60.0
-    s = 0.0
-    for _ in range(100):
-        tilted = odds * np.exp(s) / (1 + odds * np.exp(s))
-        away = float(tilted.sum()) - target
-        low, high = (s, high) if away < 0 else (low, s)
-        step = s - away / max(float((tilted * (1 - tilted)).sum()), 1e-12)
-        after = step if low < step < high else (low + high) / 2
-        if abs(after - s) < 1e-10:
-            return after
-        s = after
-    return s
 
 
 def hypergeometric_tail(hits: int, size: int, total_hits: int, n: int) -> float:

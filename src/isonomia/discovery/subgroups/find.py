@@ -39,6 +39,7 @@ ROLES = ("target", "prediction", "score", "privileged", "weight", "ignore")
     max_memory=Integer(1 << 20, hint=" (bytes)"),
     holdout=Number(above=0, below=1, hint=", such as 0.5").or_none(),
     max_overlap=Number(at_least=0, at_most=1).or_none(),
+    one_by_one=Boolean().or_none(),
     reuse=Boolean(),
 )
 def find_subgroups(
@@ -66,6 +67,7 @@ def find_subgroups(
     max_memory: int = DEFAULT_BUDGET,
     holdout: float | None = None,
     max_overlap: float | None = None,
+    one_by_one: bool | None = None,
     store: Keeper | str | os.PathLike[str] | None = None,
     analysis: str | None = None,
     reuse: bool = False,
@@ -117,6 +119,11 @@ def find_subgroups(
         against all other rows and against the rest of each subgroup with one condition less.
     max_overlap : float, optional
         Leave out subgroups that share more than this much of their rows (intersection over union) with a better one.
+    one_by_one : bool, optional
+        Whether subgroups are found one after another, each by what it has beyond those before it: a list of different
+        problems rather than several names of one. After each the expected values of its rows are raised (or lowered)
+        to what was observed, and the search goes on with what is left; its p-values are given what was found before.
+        For methods that compare averages of conjunctions; by default as published, and in "auto" as measured.
     store : Store or address, optional
         Where the result is kept, under `analysis` (see `isonomia.store.open`).
     analysis : str, optional
@@ -165,7 +172,12 @@ def find_subgroups(
         errors=errors,
         progress=clock.progress,
     )
-    settings: dict[str, Any] = {"metric": metric, "holdout": holdout, "max_overlap": max_overlap}
+    settings: dict[str, Any] = {
+        "metric": metric,
+        "holdout": holdout,
+        "max_overlap": max_overlap,
+        "one_by_one": one_by_one,
+    }
     notes: tuple[Message, ...] = ()
     if method == AUTO:
         method, settings, options, notes = resolve(rows.subject, errors is not None, settings, options)
@@ -181,6 +193,6 @@ def find_subgroups(
         max_memory=max_memory,
         seed=seed,
         notes=notes,
-        **settings,
+        **{**settings, "one_by_one": bool(settings["one_by_one"])},
     )
     return answered(question, store, analysis, reuse=reuse)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups import present
 from isonomia.discovery.subgroups.method import Search, Subgroup
-from isonomia.discovery.subgroups.nested import added_by_conditions, without_idle_conditions
+from isonomia.discovery.subgroups.nested import KEEP, added_by_conditions, without_idle_conditions
+from isonomia.discovery.subgroups.one_by_one import (
+    BEYOND,
+    NOTE,
+    best_of_each_kind,
+    rows_taken,
+    with_plain_figures,
+)
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.ranges import best_ranges, in_bins_of, rectangles_like, wider_bins
 from isonomia.discovery.subgroups.rectangles import log_choices
@@ -24,14 +31,18 @@ from isonomia.languages import Message, msg
 _LEVEL = 0.05
 #: Without a limit of overlap only subgroups of exactly the same people are repeats.
 _SAME = 1 - 1e-12
+#: One by one, this many subgroups are refined per step, of which the most striking is taken.
+_PER_STEP = 8
 
 
-def with_holdout(method: Method, problem: Problem, holdout: float, max_overlap: float | None, k: int) -> Search:
+def with_holdout(
+    method: Method, problem: Problem, holdout: float, max_overlap: float | None, k: int, *, one_by_one: bool = False
+) -> Search:
     """Search one part of the rows, measure what was found on the other.
 
-    What is measured is chosen on the part searched: without conditions that add nothing there, and without repeats.
-    Conjunctions are searched for twice, with other rows held out, since what one part hides by chance the other may
-    show: their p-values count double, and of two subgroups of much the same people one is listed.
+    What is measured is chosen on the part searched: without conditions that add nothing there, and without repeats or
+    one by one. Conjunctions are searched for twice, with other rows held out, since what one part hides by chance the
+    other may show: their p-values count double, and of two subgroups of much the same people one is listed.
     """
     if method.measure is None:
         raise SpecError(f"The method '{method.id}' cannot measure what it found on other rows; leave `holdout` out.")
@@ -40,29 +51,55 @@ def with_holdout(method: Method, problem: Problem, holdout: float, max_overlap: 
         raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
     order = np.random.default_rng(problem.seed).permutation(problem.n)
     kept_out = (order[cut:], order[: problem.n - cut]) if method.nested else (order[cut:],)
-    ways = [_one_way(method, problem, rows, max_overlap, k, len(kept_out)) for rows in kept_out]
-    search, found = ways[0]
+    ways = [_one_way(method, problem, rows, max_overlap, k, one_by_one=one_by_one) for rows in kept_out]
+    search = ways[0].search
+    found = [one for way in ways for one in way.adjusted(len(ways))]
     if method.nested:
-        found = sorted((one for _, part in ways for one in part), key=lambda one: (not _sure(one[0]), one[1]))
+        found.sort(key=lambda one: (not _sure(one[0]), one[1]))
     search = replace(
         search,
         subgroups=tuple(subgroup for subgroup, _ in found),
-        tested=sum(part.tested for part, _ in ways),
-        nodes=sum(part.nodes for part, _ in ways),
-        complete=all(part.complete for part, _ in ways),
+        tested=sum(way.search.tested for way in ways),
+        nodes=sum(way.search.nodes for way in ways),
+        complete=all(way.search.complete for way in ways),
         notes=(*search.notes, _note(cut, problem.n - cut, twice=method.nested)),
     )
+    if one_by_one:
+        search = replace(search, subgroups=tuple(_beyond_better(method, problem, search.subgroups)))
     return present.without_repeats(search, problem, _SAME if max_overlap is None else max_overlap, k)[0]
 
 
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """One search with some rows held out: what was found, measured on these; its place and p-value by both parts."""
+
+    search: Search
+    found: list[tuple[Subgroup, float, float]]
+
+    def adjusted(self, ways: int) -> list[tuple[Subgroup, float]]:
+        """The subgroups with their p-values, adjusted for as many searches and for those found; and their places."""
+        p_values = [min(1.0, ways * p) for _, _, p in self.found]
+        return [
+            (replace(item, p_value=_known(p), p_adjusted=_known(adjusted)), place)
+            for (item, place, _), p, adjusted in zip(self.found, p_values, holm(p_values), strict=True)
+        ]
+
+
 def _one_way(
-    method: Method, problem: Problem, held_out: NDArray[np.intp], max_overlap: float | None, k: int, ways: int
-) -> tuple[Search, list[tuple[Subgroup, float]]]:
-    """One search with some rows held out; the subgroups measured on these, each with its rank on those searched."""
+    method: Method,
+    problem: Problem,
+    held_out: NDArray[np.intp],
+    max_overlap: float | None,
+    k: int,
+    *,
+    one_by_one: bool,
+) -> _Way:
     assert method.measure is not None  # `with_holdout` refuses such methods
     measured = np.zeros(problem.n, dtype=bool)
     measured[held_out] = True
     searched, other = problem.take(np.flatnonzero(~measured)), problem.take(np.flatnonzero(measured))
+    if one_by_one:
+        return _step_by_step(method, searched, other, measured, k)
     search = _in_ranges(method, searched) if method.nested else method.run(searched)
     search, _ = present.without_repeats(search, searched, max_overlap, k)
     again = [replace(method.measure(other, item), measured=measured) for item in search.subgroups]
@@ -72,12 +109,48 @@ def _one_way(
     else:
         ranks = [float(rank) for rank in range(len(again))]
         p_values = [np.nan if item.p_value is None else item.p_value for item in again]
-    p_values = [min(1.0, ways * p) for p in p_values]
-    out = [
-        (replace(item, p_value=_known(p), p_adjusted=_known(adjusted)), rank)
-        for item, rank, p, adjusted in zip(again, ranks, p_values, holm(p_values), strict=True)
-    ]
-    return search, out
+    return _Way(search, list(zip(again, ranks, p_values, strict=True)))
+
+
+def _step_by_step(method: Method, searched: Problem, other: Problem, measured: NDArray[np.bool_], k: int) -> _Way:
+    """Each subgroup is searched for, and measured, beyond what those found before it explain in either part."""
+    assert method.measure is not None  # `with_holdout` refuses such methods
+    steps: list[Search] = []
+    found: list[tuple[Subgroup, float, float]] = []
+    taken: list[Subgroup] = []
+    for _ in range(k):
+        here = replace(searched, k=_PER_STEP, taken=rows_taken(taken, searched))
+        there = replace(other, taken=rows_taken(taken, other))
+        steps.append(_in_ranges(method, here))
+        best = best_of_each_kind(steps[-1].subgroups, here)
+        for item in best:
+            again = method.measure(there, item)
+            p = _joint_p(here, there, item, again)
+            found.append((replace(with_plain_figures(method, other, again), measured=measured), _chance(here, item), p))
+        taken += best
+        if not best or searched.clock.over:
+            break
+    first = steps[0]
+    search = replace(
+        first,
+        tested=max(step.tested for step in steps),
+        nodes=sum(step.nodes for step in steps),
+        complete=all(step.complete for step in steps),
+        columns=(*first.columns, BEYOND),
+        notes=(*first.notes, NOTE),
+    )
+    return _Way(search, found)
+
+
+def _beyond_better(method: Method, problem: Problem, found: Sequence[Subgroup]) -> list[Subgroup]:
+    """Of what several searches found, the subgroups that have more than those before them explain, on all rows."""
+    assert method.measure is not None  # `with_holdout` refuses such methods
+    kept: list[Subgroup] = []
+    for item in found:
+        again = method.measure(replace(problem, taken=rows_taken(kept, problem)), item)
+        if again.p_value is not None and again.p_value < KEEP:
+            kept.append(item)
+    return kept
 
 
 def _known(p: float) -> float | None:

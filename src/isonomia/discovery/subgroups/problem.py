@@ -15,7 +15,7 @@ from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.data import Dataset, Task
 from isonomia.errors import DataError
 from isonomia.events import Clock
-from isonomia.typing import Floats
+from isonomia.typing import Bools, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,8 @@ class Problem:
         Bytes a search over conjunctions may work with.
     options : mapping
         The method's own parameters, defaults filled in.
+    taken : tuple of (str, array of bool)
+        The metric and the rows of subgroups found before; `rates.quantity` compares with what they explain.
     data, model
         The dataset and the model as given, for methods that ask a model about new rows.
     """
@@ -76,6 +78,7 @@ class Problem:
     clock: Clock = field(default_factory=Clock)
     max_memory: int = DEFAULT_BUDGET
     options: Mapping[str, Any] = field(default_factory=dict)
+    taken: tuple[tuple[str, Bools], ...] = ()
     data: Dataset | None = None
     model: Any = None
 
@@ -152,4 +155,5 @@ class Problem:
             probability=part(self.probability),
             errors=part(self.errors),
             weights=weights,
+            taken=tuple((metric, inside[rows]) for metric, inside in self.taken),
         )

@@ -16,6 +16,7 @@ from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups import _reading, kept, present
 from isonomia.discovery.subgroups.held_out import with_holdout
 from isonomia.discovery.subgroups.method import Search
+from isonomia.discovery.subgroups.one_by_one import check_one_by_one, one_by_one
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.result import SubgroupResult
 from isonomia.events import Clock, Progress
@@ -74,7 +75,7 @@ class SubgroupQuestion:
         The method's own, all of them.
     limits : tuple
         `k`, `max_l` and `min_support`.
-    bins, binning, metric, holdout, max_overlap, max_memory, seed
+    bins, binning, metric, holdout, max_overlap, one_by_one, max_memory, seed
         As in `find_subgroups`.
     clock : Clock
         The time limit, and where events go.
@@ -91,6 +92,7 @@ class SubgroupQuestion:
     metric: str | Sequence[str] | None
     holdout: float | None
     max_overlap: float | None
+    one_by_one: bool
     clock: Clock
     max_memory: int
     seed: int
@@ -109,6 +111,7 @@ class SubgroupQuestion:
             "metric": self.metric,
             "holdout": self.holdout,
             "max_overlap": self.max_overlap,
+            "one_by_one": self.one_by_one,
         }
 
     def again(self, answer: Mapping[str, Any]) -> SubgroupResult:
@@ -141,13 +144,19 @@ class SubgroupQuestion:
 
     def search(self) -> SubgroupResult:
         """Search, and state what was found."""
+        if self.one_by_one:
+            check_one_by_one(self.method)
         problem, overlap = self.problem, self.max_overlap
-        widened = problem if overlap is None else replace(problem, k=problem.k * _SPARE)
+        widened = problem if overlap is None or self.one_by_one else replace(problem, k=problem.k * _SPARE)
         with self.clock.progress.stage(self.method.id, msg("Searching for subgroups"), total=1) as stage:
             if self.holdout is None:
-                search, masks = present.without_repeats(self.method.run(widened), problem, overlap, problem.k)
+                found = one_by_one(self.method, problem) if self.one_by_one else self.method.run(widened)
+                search, masks = present.without_repeats(found, problem, overlap, problem.k)
+                search = search if self.method.describe is None else self.method.describe(problem, search)
             else:
-                search = with_holdout(self.method, widened, self.holdout, overlap, problem.k)
+                search = with_holdout(
+                    self.method, widened, self.holdout, overlap, problem.k, one_by_one=self.one_by_one
+                )
                 masks = [item.mask(problem.by_name) for item in search.subgroups]
             stage.at(1)
         search = replace(search, notes=(*self.notes, *search.notes))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Task
+from isonomia.discovery.subgroups.explained import explained
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.languages import Message, msg
@@ -126,9 +127,24 @@ def quantity(problem: Problem, metric: str) -> Quantity:
     scores (`metrics.expected_favourable`).
     """
     if metric not in problem.shared:
-        problem.shared[metric] = _quantity(problem, metric)
+        problem.shared[metric] = _given_taken(problem, _quantity(problem, metric))
     found: Quantity = problem.shared[metric]
     return found
+
+
+def _given_taken(problem: Problem, examined: Quantity) -> Quantity:
+    """The quantity compared with what the subgroups taken by it explain, and everyone's average."""
+    taken = [inside for metric, inside in problem.taken if metric == examined.id]
+    if not taken:
+        return examined
+    everyone = np.ones(problem.n, dtype=bool) if examined.defined is None else examined.defined
+    expected = examined.expected
+    if expected is None:
+        weights = None if problem.weights is None else problem.weights[everyone]
+        expected = np.full(problem.n, np.average(examined.values[everyone], weights=weights))
+    rows = [*(inside & everyone for inside in taken), everyone]
+    moved = explained(examined.values, expected, rows, problem.weights, binary=examined.binary)
+    return replace(examined, expected=moved)
 
 
 def _quantity(problem: Problem, metric: str) -> Quantity:

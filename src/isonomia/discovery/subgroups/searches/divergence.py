@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import factorial
@@ -70,6 +70,15 @@ class Patterns:
         level, position = self._locate(index)
         row: NDArray[np.int32] = self.levels[level].items[position]
         return row
+
+    def position(self, conditions: Mapping[str, tuple[int, ...]]) -> int:
+        """The index of the subgroup with these conditions, of one value each."""
+        lattice, names = self.lattice, [column.name for column in self.lattice.columns]
+        wanted = np.zeros(lattice.n_items, dtype=bool)
+        for name, (code,) in conditions.items():
+            wanted |= (lattice.item_feature == names.index(name)) & (lattice.item_code == code)
+        level = len(conditions) - 1
+        return int(self.starts[level] + np.flatnonzero(wanted[self.levels[level].items].all(axis=1))[0])
 
     def _locate(self, index: int) -> tuple[int, int]:
         level = int(np.searchsorted(self.starts, index, side="right")) - 1

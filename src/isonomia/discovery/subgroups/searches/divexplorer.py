@@ -41,33 +41,38 @@ def run(problem: Problem) -> Search:
     )
     patterns = Patterns(lattice, quantities, problem.max_l, columns)
     p_values = np.array([part.p_value for part in patterns.divergences])
-    found: list[Found] = []
+    found: list[Subgroup] = []
     for part, p in zip(patterns.divergences, p_values, strict=True):
         best = _best(patterns, part, problem)
         adjusted = benjamini_hochberg_among(p[best], p_values)
-        for index, q in zip(best, adjusted, strict=True):
-            found.append(
-                Found(
-                    subgroup=_subgroup(problem, patterns, part, index, float(p[index]), float(q)),
-                    position=index,
-                    part=part,
-                )
-            )
-    tables = divergence_tables(problem, patterns, found)
+        found += [
+            _subgroup(problem, patterns, part, index, float(p[index]), float(q))
+            for index, q in zip(best, adjusted, strict=True)
+        ]
     single = len(quantities) == 1
     return Search(
-        tuple(item.subgroup for item in found),
+        tuple(found),
         quantities[0].measure if single else msg("outcome rates"),
         tested=lattice.counted,
         nodes=lattice.looked_at,
         complete=lattice.complete,
         style="pct" if all(item.binary for item in quantities) else "num",
         columns=COLUMNS,
-        tables=tables,
-        pictures=divergence_pictures(tables, found, problem),
         values={"itemsets": len(patterns), **{f"base_{part.quantity.id}": part.base for part in patterns.divergences}},
         details=patterns,
     )
+
+
+def describe(problem: Problem, search: Search) -> Search:
+    """The search with contributions of items to the subgroups listed and everywhere, and corrective items."""
+    patterns: Patterns = search.details
+    parts = {part.quantity.id: part for part in patterns.divergences}
+    found = [
+        Found(subgroup=item, position=patterns.position(item.conditions), part=parts[str(item.stats["metric"])])
+        for item in search.subgroups
+    ]
+    tables = divergence_tables(problem, patterns, found)
+    return replace(search, tables=tables, pictures=divergence_pictures(tables, found, problem))
 
 
 def default_metrics(problem: Problem) -> tuple[str, ...]:
@@ -164,6 +169,7 @@ METHODS.add(
         ),
         defaults={"min_support": 0.05},
         measure=measure,
+        describe=describe,
         nested=True,
         reference="E. Pastor, L. de Alfaro, E. Baralis (2021), Looking for trouble, SIGMOD, "
         "doi 10.1145/3448016.3457284",
