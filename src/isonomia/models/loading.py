@@ -187,7 +187,7 @@ def _check_start(content: bytes, named: ModelFormat, name: str) -> None:
         return
     if found is not None and found.id == "pickle":
         raise UntrustedError(
-            f"'{name}' is named as {named}, but begins like a pickle, which can run any code. It stays closed."
+            f"'{name}' is named as {named}, but begins like a pickle, which can run any code. It was not opened."
         )
     what = f"begins like {found}" if found else "does not begin like one"
     raise ModelError(f"'{name}' is named as {named}, but {what}. Correct the suffix, or pass format=...")
