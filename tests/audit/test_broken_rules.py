@@ -40,6 +40,24 @@ def test_a_rule_about_groups_that_no_check_compares_has_a_finding() -> None:
     assert finding.people.high == pytest.approx(400 * 0.80 * (1 - low))
 
 
+def test_every_group_that_breaks_a_rule_is_ranked_with_it() -> None:
+    """Most people first: a large group beyond the limit comes before a small one that is further beyond it."""
+    counts = {"White": (800, 1000), "Black": (350, 700), "Asian": (20, 60)}
+    rows = [(name, int(row < hits)) for name, (hits, n) in counts.items() for row in range(n)]
+    frame = pd.DataFrame(rows, columns=["race", "loan"])
+    report = iso.audit(
+        frame, prediction="loan", protected=["race"], privileged={"race": "White"}, policy="us-lending", n_boot=50
+    )
+    assert report.verdict is not None
+    (broken,) = report.verdict.criteria
+    assert dict(broken.who) == {"race": "Asian"}  # 0.42 times as often
+    assert [dict(other) for other in broken.also] == [{"race": "Black"}]  # 0.63 times as often
+    (entry,) = [entry for entry in report.folds if entry.first.tier == "policy"]
+    assert dict(entry.first.who) == {"race": "Black"}
+    assert (entry.first.severity, entry.first.people_at_least > 100) == ("critical", True)
+    assert iso.Report.from_dict(report.to_dict()).verdict == report.verdict
+
+
 def test_a_rule_that_a_finding_covers_has_no_second_one() -> None:
     """The fairness suite compares the best with the worst group: its finding has the rule's figure and sentence."""
     report = audited(checks=["fairness_suite"])

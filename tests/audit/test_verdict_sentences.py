@@ -61,7 +61,7 @@ CASES: dict[str, tuple[dict[str, tuple[int, int]], Any, str, str]] = {
         "1.00; the limit is 0.80. Not enough evidence: the figure meets the limit, but a value as low as 0.61 cannot "
         "be ruled out.",
         'Pessoas de race Black recebem a decisão "approved" com 0,90 da frequência observada entre pessoas de race '
-        "White (45,0% e 50,0%). O intervalo vai de 0,61 a 1,00; o limite é 0,80. Evidências insuficientes: o valor "
+        "White (45,0% e 50,0%). O intervalo vai de 0,61 a 1,00; o limite é 0,80. Evidência insuficiente: o valor "
         "respeita o limite, mas não se pode descartar um valor tão baixo quanto 0,61.",
     ),
     "could be chance, and someone left out": (
@@ -71,7 +71,7 @@ CASES: dict[str, tuple[dict[str, tuple[int, int]], Any, str, str]] = {
         "0.86; the limit is 0.80. Not enough evidence: the figure exceeds the limit, but the interval contains it: "
         "this may be due to chance; groups too small to compare: Native people (10).",
         'Pessoas de race Black recebem a decisão "approved" com 0,73 da frequência observada entre pessoas de race '
-        "White (36,7% e 50,0%). O intervalo vai de 0,62 a 0,86; o limite é 0,80. Evidências insuficientes: o valor "
+        "White (36,7% e 50,0%). O intervalo vai de 0,62 a 0,86; o limite é 0,80. Evidência insuficiente: o valor "
         "ultrapassa o limite, mas o intervalo o contém: pode ser acaso; grupos pequenos demais para comparar: pessoas "
         "de race Native (10).",
     ),
@@ -80,7 +80,7 @@ CASES: dict[str, tuple[dict[str, tuple[int, int]], Any, str, str]] = {
         "eeoc",
         "Selection rate ratio by race: not enough evidence, since fewer than two groups by race have 30 rows and a "
         "value; groups too small to compare: Black people (10).",
-        "Razão das taxas de seleção por race: evidências insuficientes, pois menos de dois grupos por race têm 30 "
+        "Razão das taxas de seleção por race: evidência insuficiente, pois menos de dois grupos por race têm 30 "
         "registros e um valor; grupos pequenos demais para comparar: pessoas de race Black (10).",
     ),
     "a difference in points, and one more": (

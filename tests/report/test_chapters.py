@@ -34,7 +34,7 @@ def test_sections_of_a_topic_stand_together_where_the_first_stood() -> None:
 
 @pytest.mark.parametrize(
     ("ran", "lead"),
-    [(True, "No check found that it does"), (False, "No check of this question has a result")],
+    [(True, "No check found that it does"), (False, "No check on this question has a result")],
 )
 def test_the_lead_says_that_nothing_was_found_or_nothing_asked(ran: bool, lead: str) -> None:
     placed = arranged(document(section("proxies", "use", ran=ran), section("counterfactual", "use", ran=ran)))

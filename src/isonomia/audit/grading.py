@@ -54,7 +54,7 @@ def grade_finding(
     critical is for people; what may be chance after correction, and what would happen to altered rows, is a notice.
     """
     judged = [criterion for criterion in criteria if _judges(criterion, finding)]
-    broken = any(criterion.outcome == "exceeds" and same_people(criterion, finding) for criterion in judged)
+    broken = any(criterion.outcome == "exceeds" and _breaks(criterion, finding) for criterion in judged)
     about = bool(set(attributes) & {*finding.who, *finding.columns})
     tier: Tier = "policy" if broken else "people" if about else "slices" if finding.who else "model"
     ceiling = _ceiling(finding, check, about)
@@ -99,6 +99,11 @@ def same_people(criterion: Criterion, finding: Finding) -> bool:
     who, reference = _texts(finding.who), _texts(finding.reference)
     named, other = _texts(criterion.who), _texts(criterion.reference)
     return who == named or (who == other and reference == named)
+
+
+def _breaks(criterion: Criterion, finding: Finding) -> bool:
+    """Whether the people of the finding are among those who are shown to break the rule."""
+    return same_people(criterion, finding) or _texts(finding.who) in map(_texts, criterion.also)
 
 
 def _texts(people: object) -> dict[str, str]:

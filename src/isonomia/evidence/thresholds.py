@@ -80,7 +80,7 @@ THRESHOLDS: Mapping[str, Threshold] = {
         reported=0.1,
         warning=0.1,
     ),
-    "conflicting_labels": Threshold(what=msg("people with an equal of another label"), reported=0.01),
+    "conflicting_labels": Threshold(what=msg("people with an identical record of another label"), reported=0.01),
     "missing_gap": Threshold(what=msg("gap of missing values between groups"), reported=0.05, warning=0.05),
     "thin_share": Threshold(what=msg("share of a group in the data"), reported=0.01, lower=True),
     "population_ratio": Threshold(

@@ -33,6 +33,7 @@ class Locale:
     separator: str
     months: tuple[str, ...]
     day: str
+    first_day: str = "1"
 
     @property
     def folder(self) -> str:
@@ -44,8 +45,11 @@ class Locale:
 
         >>> locale("pt-BR").write_day(date(2027, 12, 2))
         '2 de dezembro de 2027'
+        >>> locale("pt-BR").write_day(date(2026, 11, 1))
+        '1º de novembro de 2026'
         """
-        return self.day.format(day=day.day, month=self.months[day.month - 1], year=day.year)
+        first = self.first_day if day.day == 1 else str(day.day)
+        return self.day.format(day=first, month=self.months[day.month - 1], year=day.year)
 
     def write(self, number: str) -> str:
         """A number in English digits ("1,234.5") with the marks of the language.

@@ -11,7 +11,7 @@ from isonomia.report.document import Document, Section
 #: The questions, by the topic that checks and findings share.
 QUESTIONS: Mapping[str, Message] = {"use": msg("Does the model use a protected attribute?")}
 _NOTHING: Mapping[str, Message] = {
-    "use": msg("No check found that it does, by itself or through other columns."),
+    "use": msg("No check found that it does, either directly or through other columns."),
 }
 
 
@@ -54,4 +54,4 @@ def _lead(document: Document, topic: str, sections: list[Section]) -> Message:
         return found.message
     if any(section.result is not None for section in sections):
         return _NOTHING[topic]
-    return msg("No check of this question has a result; each states why.")
+    return msg("No check on this question has a result; each states why.")

@@ -61,6 +61,8 @@ class Criterion(Record, kind="criterion"):
         The whole criterion as a sentence: people, figure, interval, limit and what follows.
     people : Estimate, optional
         How many people the worst-off group lacks at the rate of the other one; None where the figure counts nobody.
+    also : tuple of mapping
+        Other groups that are shown to break the rule, as column and value.
     """
 
     name: Message | str
@@ -80,6 +82,7 @@ class Criterion(Record, kind="criterion"):
     measure: str = ""
     sentence: Message | None = None
     people: Estimate | None = None
+    also: tuple[Mapping[str, str], ...] = ()
 
     @property
     def key(self) -> str:

@@ -23,15 +23,15 @@ GLOSSARY: tuple[tuple[Message, Message], ...] = (
     (
         msg("People affected"),
         msg(
-            "How many people more would have had the decision, or fewer a wrong one, at the rate of the group that "
-            "they are compared with; in brackets its interval."
+            "How many more people would have received the decision, or how many fewer a wrong one, at the rate of "
+            "the group that they are compared with; in brackets the interval."
         ),
     ),
     (
         msg("Also found by"),
         msg(
-            "Other checks found something about the same people, columns or aspect of the model. Their findings stand "
-            "below the first one; the annex has them all."
+            "Other checks found something about the same people, columns or aspect of the model. Their findings are "
+            "listed below the first one; the annex has them all."
         ),
     ),
     (
@@ -105,7 +105,7 @@ ASSUMPTIONS: tuple[Message, ...] = (
         "The largest gap between several groups and figures that were picked among many have simultaneous intervals, "
         "which hold whichever was picked. Hidden subgroups are measured on rows that were not searched."
     ),
-    msg("Where rows have weights, they count for as many rows as the weights leave effective."),
+    msg("Where rows have weights, intervals use the effective number of rows."),
     msg(
         "With fewer than about five cases intervals are wider than necessary: more of them contain the truth than "
         "stated."

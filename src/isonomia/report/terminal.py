@@ -21,7 +21,7 @@ _COLOURS = {
     "exceeds": "red",
     "not_enough_evidence": "yellow",
     "not_applicable": "dim",
-    "documents": "green",
+    "documents": "blue",
     "incomplete": "yellow",
     "critical": "red",
     "warning": "yellow",

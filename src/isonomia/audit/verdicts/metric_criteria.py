@@ -125,6 +125,8 @@ def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Cri
     n = int(question.measured.sizes[evidence.who])
     compared = _compared(question, evidence)
     people["people"] = _shortfall(compared, evidence, n, level)
+    others = (question.group(index) for index in sorted(evidence.broken - {evidence.who}))
+    people["also"] = tuple(dict(other.texts) for other in others if other is not None)
     statement = compared_sentence(compared, evidence)
     return _decided(rule, evidence, statement, n=n, level=level, left_out=left_out, **people)
 

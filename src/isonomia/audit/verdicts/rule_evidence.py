@@ -53,6 +53,8 @@ class Evidence:
         The same two sets in the order of the figure: what is divided by (or less) what.
     metric : str
         The metric of the worst comparison: of several classes, that of the class.
+    broken : frozenset of int
+        The worse-off sets of all comparisons whose whole interval lies beyond the limit.
     """
 
     value: float
@@ -65,6 +67,7 @@ class Evidence:
     numerator: int = -1
     denominator: int = -1
     metric: str = ""
+    broken: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +109,8 @@ class GroupQuestion:
         ends = (_worst_end([getattr(one, end) for one in found], self.rule) for end in ("low", "high", "least", "most"))
         picked = found[worst] if worst is not None else found[0]
         low, high, least, most = ends
-        return replace(picked, low=low, high=high, least=least, most=most)
+        broken = frozenset().union(*(one.broken for one in found))
+        return replace(picked, low=low, high=high, least=least, most=most, broken=broken)
 
     def _of_metric(self, name: str, level: float, rows: int) -> Evidence:
         part, (first, second) = self.measured.measured[name], self.pairs[name]
@@ -133,7 +137,9 @@ class GroupQuestion:
         if picked is None:
             return found
         one, other = int(first[picked]), int(second[picked])
-        who, reference = (other, one) if self._better_off(part, one, other) else (one, other)
+        who, reference = self._worse_first(part, one, other)
+        beyond = high < self.rule.limit if self.rule.at_least is not None else low > self.rule.limit
+        compared = zip(first[beyond].tolist(), second[beyond].tolist(), strict=True)
         return replace(
             found,
             value=float(value[picked]),
@@ -142,14 +148,16 @@ class GroupQuestion:
             numerator=one,
             denominator=other,
             metric=name,
+            broken=frozenset(self._worse_first(part, *pair)[0] for pair in compared),
         )
 
-    def _better_off(self, part: Measured, one: int, other: int) -> bool:
-        """Whether the first of two sets is the better-off one, or the reference."""
+    def _worse_first(self, part: Measured, one: int, other: int) -> tuple[int, int]:
+        """Two sets, the worse-off first; the reference, where there is one, comes second."""
         if self.base is not None:
-            return one == self.base
-        higher = part.value[one] > part.value[other]
-        return bool(higher) == (part.metric.higher_is_better is not False)
+            better = one == self.base
+        else:
+            better = bool(part.value[one] > part.value[other]) == (part.metric.higher_is_better is not False)
+        return (other, one) if better else (one, other)
 
 
 def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQuestion]:

@@ -127,7 +127,7 @@ def export(*, folder: Folder, store: StoreAddress = None, analysis: Only = None,
 
     with open_store(store) as opened:
         n = opened.export(folder, analysis=analysis)
-    _done(talk, msg("Wrote {n:# run|# runs} into {path}.", n=n, path=str(folder)))
+    _done(talk, msg("Wrote {n:# run|# runs} to {path}.", n=n, path=str(folder)))
 
 
 @runs.command("upgrade")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, get_type_hints
 
 
@@ -34,6 +34,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+@cache
 def _options(group: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     kind = inspect.Parameter.KEYWORD_ONLY

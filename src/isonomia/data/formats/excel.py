@@ -79,7 +79,7 @@ def _check_archive(path: Path, source_path: Path, max_bytes: int) -> None:
                     if element is None or b"<!" in start[: element.start()].replace(b"<!--", b"") or b"\x00" in start:
                         raise DataError(
                             f"The workbook '{source_path}' has a part that does not begin as those of Excel do "
-                            f"('{entry.filename}'). It stays closed."
+                            f"('{entry.filename}'). It was not opened."
                         )
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
         raise damaged(error, source_path, "an Excel workbook") from None

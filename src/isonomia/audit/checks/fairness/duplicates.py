@@ -38,8 +38,8 @@ def duplicates(subject: Subject, **options: Any) -> Result:
                 "duplicates.conflict",
                 limits.severity(share.value),
                 msg(
-                    "{share:pct} of people have an equal in the data with another label: no model can be right about "
-                    "both.",
+                    "{share:pct} of people have an identical record in the data with another label: no model can be "
+                    "right about both.",
                     share=share.value,
                 ),
                 share,

@@ -1,4 +1,4 @@
-"""Which fix would close the gaps between groups, and at what price?"""
+"""Which fix would close the gaps between groups, and at what cost?"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LINEAR = (LogisticRegression, LinearRegression, Ridge)
     what_if=True,
     by_policy=True,
     title=msg("What helps"),
-    question=msg("Which fix would close the gaps between groups, and at what price?"),
+    question=msg("Which fix would close the gaps between groups, and at what cost?"),
     purpose="fixes tried on held-out people: gaps, accuracy and decisions before and after",
     within="full",
     parameters=(
