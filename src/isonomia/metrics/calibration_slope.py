@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,28 +58,32 @@ def recalibrate(
         raise ValueError("a slope is for two classes with probabilities")
     with np.errstate(divide="ignore"):
         x = np.clip(np.log(p) - np.log1p(-p), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
-    rows = _Rows(
+    everyone = _Rows(
         x=x,
         y=(truth == 1).astype(float),
         w=np.ones(p.size) if weights is None else weights,
-        counts=counts,
+        n=np.ones(p.size) if counts is None else counts,
         code=np.zeros(p.size, dtype=np.uint8) if groups is None else groups.codes,
         size=1 if groups is None else groups.size,
     )
-    fit = rows.fit(x, np.ones(p.size))
-    settled = fit.settled & (np.abs(fit.b) < 1e3)
+    mixed = everyone.outcomes_overlap()
+    rows = everyone.of_groups(mixed)
+    fit = rows.fit(rows.x, np.ones(rows.x.size))
     # sandwich variance of b: row 1 of H^-1 times the scores' second moments
-    pull = (fit.h00[rows.code] * x - fit.h01[rows.code]) / fit.determinant[rows.code] * fit.score
+    pull = (fit.h00[rows.code] * rows.x - fit.h01[rows.code]) / fit.determinant[rows.code] * fit.score
     error = np.sqrt(rows.over(pull * pull))
-    p_value = _p_value(rows)
-    return tuple(np.where(settled, part, np.nan) for part in (1 + fit.b, error, p_value))  # type: ignore[return-value]
+    settled = fit.settled & (np.abs(fit.b) < 1e3)
+    slope, spread, p_value = np.full((3, everyone.size), np.nan)
+    for whole, part in ((slope, 1 + fit.b), (spread, error), (p_value, _p_value(rows, fit, weights is not None))):
+        whole[mixed] = np.where(settled, part, np.nan)
+    return slope, spread, p_value
 
 
-def _p_value(rows: _Rows) -> Floats:
-    """The p-value that slopes are 1, by the double saddlepoint."""
+def _p_value(rows: _Rows, fit: _Fit, weighted: bool) -> Floats:
+    """The p-value that slopes are 1, by the double saddlepoint; `fit` is where log odds x + a + b x fit best."""
     right = rows.fit(rows.x, np.ones(rows.x.size), slope=False)
     base = rows.x + right.a[rows.code]
-    tilted = rows.fit(base, rows.w)
+    tilted = rows.fit(base, rows.w) if weighted else replace(fit, a=fit.a - right.a)
     added = rows.w * (tilted.a[rows.code] + tilted.b[rows.code] * rows.x)
     ratio = 2 * rows.over(rows.y * added - np.logaddexp(0, base + added) + np.logaddexp(0, base))
     q = 1 / (1 + np.exp(-base))
@@ -105,18 +109,40 @@ class _Fit:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Log odds, outcomes and weights of rows, and their groups."""
+    """Log odds, outcomes, weights and numbers of equal rows, and their groups."""
 
     x: Floats
     y: Floats
     w: Floats
-    counts: NDArray[np.int64] | None
+    n: NDArray[Any]
     code: NDArray[Any]
     size: int
 
     def over(self, values: Floats) -> Floats:
         """Sums over groups."""
-        return sum_by(self.code, values if self.counts is None else values * self.counts, self.size)
+        return sum_by(self.code, values * self.n, self.size)
+
+    def outcomes_overlap(self) -> Bools:
+        """Which groups have a finite slope: neither outcome has all its log odds at or above those of the other."""
+        low, high = np.full((2, self.size), np.inf), np.full((2, self.size), -np.inf)
+        counted = (self.w > 0) & (self.n > 0)
+        for outcome in (0, 1):
+            rows = counted & (self.y == outcome)
+            np.minimum.at(low[outcome], self.code[rows], self.x[rows])
+            np.maximum.at(high[outcome], self.code[rows], self.x[rows])
+        return np.asarray((low[0] < high[1]) & (low[1] < high[0]))
+
+    def of_groups(self, chosen: Bools) -> _Rows:
+        """The rows of some groups, which are numbered anew."""
+        rows = chosen[self.code]
+        return _Rows(
+            x=self.x[rows],
+            y=self.y[rows],
+            w=self.w[rows],
+            n=self.n[rows],
+            code=(np.cumsum(chosen) - 1)[self.code[rows]],
+            size=int(chosen.sum()),
+        )
 
     def fit(self, base: Floats, unit: Floats, *, slope: bool = True) -> _Fit:
         """The a and b for which log odds base + unit (a + b x) give sum w y and sum w x y; b = 0 without a slope.
