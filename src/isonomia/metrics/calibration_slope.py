@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,15 +71,15 @@ def recalibrate(
     # sandwich variance of b: row 1 of H^-1 times the scores' second moments
     pull = (fit.h00[rows.code] * x - fit.h01[rows.code]) / fit.determinant[rows.code] * fit.score
     error = np.sqrt(rows.over(pull * pull))
-    p_value = _p_value(rows)
+    p_value = _p_value(rows, fit if weights is None else None)
     return tuple(np.where(settled, part, np.nan) for part in (1 + fit.b, error, p_value))  # type: ignore[return-value]
 
 
-def _p_value(rows: _Rows) -> Floats:
-    """The p-value that slopes are 1, by the double saddlepoint."""
+def _p_value(rows: _Rows, fit: _Fit | None) -> Floats:
+    """The p-value that slopes are 1, by the double saddlepoint; without weights its tilt is the fit of the slope."""
     right = rows.fit(rows.x, np.ones(rows.x.size), slope=False)
     base = rows.x + right.a[rows.code]
-    tilted = rows.fit(base, rows.w)
+    tilted = rows.fit(base, rows.w) if fit is None else replace(fit, a=fit.a - right.a)
     added = rows.w * (tilted.a[rows.code] + tilted.b[rows.code] * rows.x)
     ratio = 2 * rows.over(rows.y * added - np.logaddexp(0, base + added) + np.logaddexp(0, base))
     q = 1 / (1 + np.exp(-base))
