@@ -132,7 +132,7 @@ def assert_close(one: Any, other: Any, where: str) -> None:
         for index, (a, b) in enumerate(zip(one, other, strict=True)):
             assert_close(a, b, f"{where}[{index}]")
     elif isinstance(one, float) and isinstance(other, float):
-        assert one == pytest.approx(other, rel=1e-9, abs=1e-12, nan_ok=True), where
+        assert one == pytest.approx(other, rel=1e-12, abs=1e-12, nan_ok=True), where
     else:
         assert one == other, where
 
