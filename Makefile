@@ -67,7 +67,7 @@ types: $(VENV)/.installed-dev ## strict types
 coverage: $(VENV)/.installed-dev ## tests with line and branch coverage
 	@$(BIN)/python -m pytest -q -n $(JOBS) --cov --cov-report=term-missing:skip-covered --cov-report=html
 
-bench: $(VENV)/.installed-dev $(PEERS)/.installed $(PEERS)-deepchecks/.installed $(PEERS)-evidently/.installed $(PEERS)-oxonfair/.installed $(PEERS)-shap/.installed ## the table of ratios against other libraries: benchmarks/RESULTS.md
+bench: $(VENV)/.installed-dev $(PEERS)/.installed $(PEERS)-deepchecks/.installed $(PEERS)-evidently/.installed $(PEERS)-matching/.installed $(PEERS)-oxonfair/.installed $(PEERS)-shap/.installed ## the table of ratios against other libraries: benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks $(BENCH)
 
 statistics: $(VENV)/.installed-dev ## coverage, size, power and verdicts by simulation: docs/statistics.md

@@ -80,7 +80,7 @@ for groups, size in ((2, 1_000), (3, 2_000), (4, 3_000)):
         low=0.935,
         high=0.965,
         repetitions=2_000,
-        tested=100 if groups == 3 else 0,
+        tested=600 if groups == 3 else 0,
     )
     def cover(rng: np.random.Generator, repetitions: int, groups: int = groups, size: int = size) -> Trials:
         """The whole family of one critical value: changes, and differences before, after and their changes."""
@@ -96,7 +96,7 @@ for groups, size in ((2, 1_000), (3, 2_000), (4, 3_000)):
     low=0.935,
     high=1.0,
     repetitions=400,
-    tested=60,
+    tested=100,
 )
 def gaps(rng: np.random.Generator, repetitions: int) -> Trials:
     """A gap is the largest of several differences that are covered together: it is covered more often than they."""
@@ -126,7 +126,7 @@ def gaps(rng: np.random.Generator, repetitions: int) -> Trials:
     low=0,
     high=0.05,
     repetitions=1_000,
-    tested=100,
+    tested=400,
 )
 def levelling_down(rng: np.random.Generator, repetitions: int) -> Trials:
     """A one-sided test with a common critical value over groups and metrics."""
@@ -141,7 +141,7 @@ def levelling_down(rng: np.random.Generator, repetitions: int) -> Trials:
     low=0,
     high=0.05,
     repetitions=200,
-    tested=20,
+    tested=60,
 )
 def help_without_bias(rng: np.random.Generator, repetitions: int) -> Trials:
     """The interval of the change of the gap lies below 0 for any of three fixes."""
@@ -169,7 +169,7 @@ def help_without_bias(rng: np.random.Generator, repetitions: int) -> Trials:
     low=0,
     high=0.05,
     repetitions=200,
-    tested=20,
+    tested=60,
 )
 def gain_of_shuffled_labels(rng: np.random.Generator, repetitions: int) -> Trials:
     """Fixes are tuned for labels that nothing predicts: what they gain on their own people does not last."""

@@ -209,7 +209,7 @@ def test_several_classes_and_numbers() -> None:
     pay = audited("pay", LinearRegression(), attribute_at_decision=True)
     numbers = pay["mitigation"]
     assert isinstance(numbers, Mitigated)
-    assert set(numbers.decisions) == {"match"}
+    assert set(numbers.decisions) == {"calibrate", "match"}
     assert "0.200 standard deviations of the predictions" in " ".join(note.text() for note in numbers.notes)
     linked = [finding.tried for finding in pay.findings if finding.tried]
     assert all("the mean absolute error changes by" in tried.message.text() for tried in linked)

@@ -69,6 +69,12 @@ def _german(folder: Path) -> People:
     return _people(kept, frame["credit_risk"] == 1, frame["age"] > 25, np.arange(len(frame)) % 10 < 7)
 
 
+def _german_by_sex(folder: Path) -> People:
+    frame = pd.read_csv(folder / "german.csv.gz", keep_default_na=False)
+    kept = frame.drop(columns=["sex", "credit_risk"])
+    return _people(kept, frame["credit_risk"] == 1, frame["sex"] == "male", np.arange(len(frame)) % 10 < 7)
+
+
 def _default(folder: Path) -> People:
     frame = pd.read_csv(folder / "default.csv.gz", keep_default_na=False)
     target = "default payment next month"
@@ -81,6 +87,7 @@ LOADERS: dict[str, Callable[[Path], People]] = {
     "compas": _compas,
     "compas, all races": partial(_compas, everyone=True),
     "german": _german,
+    "german by sex": _german_by_sex,
     "default": _default,
 }
 

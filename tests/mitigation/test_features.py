@@ -102,6 +102,7 @@ def test_texts_are_indicators() -> None:
 @pytest.mark.parametrize(
     ("name", "figures"),
     [
+        ("adult", [0.8443, 0.1217, 0.2069, 0.1391, -0.0146]),
         ("compas", [0.6599, 0.6414, 0.5883, 0.1824, -0.0043]),
         ("german", [0.7433, 0.7660, 0.7984, -0.0605, 0.0795]),
         ("default", [0.8097, 0.9339, 0.9261, 0.0064, -0.0254]),
@@ -115,7 +116,7 @@ def test_figures_on_held_out_people(name: str, figures: list[float], people: Cal
     model = LogisticRegression(max_iter=1000)
     model.fit(remover.transform(everyone.X[rows, :-1], sensitive_features=who[rows]), everyone.y[rows])
     predicted = model.predict(remover.transform(everyone.X[~rows, :-1], sensitive_features=who[~rows]))
-    assert everyone.figures(predicted) == pytest.approx(figures, abs=0.003)
+    assert everyone.figures(predicted) == pytest.approx(figures, abs=0.0005)
 
 
 @pytest.mark.parametrize("kind", [Repair, Decorrelate])

@@ -126,13 +126,23 @@ def test_preferential_sampling_takes_the_border() -> None:
 
 #: fairCorrect's result files: accuracy and rates of the two groups, LR with liblinear, mean of 20 random splits 90/10.
 CURVES = [
+    ("adult", "under", 1.0, (0.8511, 0.0741, 0.2521)),
     ("adult", "under", 0.0, (0.8453, 0.1240, 0.2080)),
     ("adult", "under", -1.0, (0.8199, 0.1459, 0.1019)),
     ("adult", "over", 0.0, (0.8439, 0.1283, 0.2094)),
+    ("adult", "over", -1.0, (0.8192,)),
+    ("adult", "preferential", 0.0, (0.8292, 0.1938, 0.1724)),
+    ("adult", "preferential", -1.0, (0.7896, 0.2518, 0.0877)),
     ("compas, all races", "under", 1.0, (0.6755, 0.5505, 0.7315)),
     ("compas, all races", "under", 0.0, (0.6595, 0.6341, 0.5891)),
     ("compas, all races", "under", -1.0, (0.6344, 0.7364, 0.5200)),
+    ("german by sex", "under", 1.0, (0.7530, 0.6810, 0.8039)),
+    ("german by sex", "under", 0.0, (0.7512, 0.7358, 0.7824)),
+    ("german by sex", "under", -1.0, (0.7428, 0.7600, 0.7336)),
 ]
+#: How near: other random splits. For COMPAS also other columns: with d = 1 (no sampling) the rates differ by 0.02
+#: already. Preferential sampling repeats who is nearest the border by a ranker, of which the source does not say which.
+NEAR = {"adult": 0.012, "compas, all races": 0.03, "german by sex": 0.02}
 
 
 @pytest.mark.parametrize(("name", "strategy", "d", "published"), CURVES)
@@ -147,8 +157,8 @@ def test_the_published_curves(
         fair = Resample(LogisticRegression(solver="liblinear"), d=d, strategy=strategy, seed=seed)
         fair.fit(split.X[train], split.y[train], sensitive_features=split.who[train])
         found.append(split.figures(fair.predict(split.X[~train]))[:3])
-    # other random splits; for COMPAS also other columns: with d = 1 (no sampling) the rates differ by 0.02 already
-    assert np.mean(found, axis=0) == pytest.approx(published, abs=0.012 if name == "adult" else 0.03)
+    near = 0.03 if strategy == "preferential" else NEAR[name]
+    assert np.mean(found, axis=0)[: len(published)] == pytest.approx(published, abs=near)
 
 
 def test_what_cannot_be_sampled_is_refused(rng: np.random.Generator) -> None:

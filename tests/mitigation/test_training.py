@@ -77,6 +77,7 @@ def test_no_worse_than_fairlearn() -> None:
         ("adult", [0.8335, 0.1534, 0.1667]),
         ("compas", [0.6673, 0.6007, 0.6481]),
         ("default", [0.8098, 0.9403, 0.9171]),
+        ("german", [0.7428, 0.6843, 0.8063]),
     ],
 )
 def test_figures_on_held_out_people(name: str, fairlearn: list[float], people: Callable[[str], People]) -> None:
@@ -89,7 +90,7 @@ def test_figures_on_held_out_people(name: str, fairlearn: list[float], people: C
     fair = Reduce(model, eps=0.01).fit(everyone.X[rows], everyone.y[rows], sensitive_features=everyone.who[rows])
     accuracy, *rates = everyone.figures(fair.predict(everyone.X[~rows]))[:3]
     assert fair.gap_ <= 0.01
-    assert accuracy > fairlearn[0] - (0.0025 if name == "adult" else 0.01)
+    assert accuracy > fairlearn[0] - {"adult": 0.0025, "german": 0.015}.get(name, 0.01)  # german: 300 people
     assert abs(rates[0] - rates[1]) < abs(fairlearn[1] - fairlearn[2])
 
 
@@ -182,7 +183,7 @@ def test_what_cannot_be_trained_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         Reduce(eps=2).fit(X, y, sensitive_features=sex)
     with pytest.raises(SpecError, match="'bounded_loss' is for numbers"):
         Reduce(goal="bounded_loss").fit(X, y, sensitive_features=sex)
-    with pytest.raises(SpecError, match="For numbers there are the goals demographic_parity and bounded_loss"):
+    with pytest.raises(SpecError, match="the goals demographic_parity, mean_error_equality, bounded_loss"):
         Reduce(LinearRegression(), goal="equalized_odds").fit(X, X[:, 0], sensitive_features=sex)
     monkeypatch.setitem(__import__("sys").modules, "fairlearn.reductions", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'isonomia\[mitigation\]'"):

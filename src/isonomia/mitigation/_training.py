@@ -73,10 +73,12 @@ def prepare(model: Any, X: Any, y: Any) -> tuple[Any, Any, Callable[[Any], Any]]
     return last, matrix, lambda trained: Pipeline([*front.steps, (name, trained)])
 
 
-def _inner_has(method: str) -> Callable[[Any], bool]:
-    def check(self: TrainingMitigator) -> bool:
-        fitted = getattr(self, "estimator_", None)
-        return hasattr(self._template(), method) and (fitted is None or hasattr(fitted, method))
+def inner_has(method: str) -> Callable[[Any], bool]:
+    """Whether the estimator inside has a method, before and after it is trained."""
+
+    def check(self: Any) -> bool:
+        template = self._template() if hasattr(self, "_template") else self.estimator
+        return hasattr(template, method) and hasattr(getattr(self, "estimator_", template), method)
 
     return check
 
@@ -134,17 +136,17 @@ class TrainingMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
         """The predictions of the trained estimator."""
         return self._ask("predict", X)
 
-    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """The probabilities of the trained estimator."""
         return self._ask("predict_proba", X)
 
-    @available_if(_inner_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @available_if(inner_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """The logarithms of the probabilities of the trained estimator."""
         return self._ask("predict_log_proba", X)
 
-    @available_if(_inner_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(inner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """The scores of the trained estimator."""
         return self._ask("decision_function", X)

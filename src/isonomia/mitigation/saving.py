@@ -23,15 +23,13 @@ def save(fix: Any, path: str | Path) -> Path:
     Examples
     --------
     >>> import tempfile
-    >>> import numpy as np
     >>> from isonomia.mitigation import Thresholds
-    >>> from isonomia.subject import read_attributes
     >>> score, sex = [0.1, 0.4, 0.6, 0.9], {"sex": ["f", "f", "m", "m"]}
-    >>> fair = Thresholds(tol=0.0).fit_scores(score, [0, 1, 0, 1], sensitive_features=sex)
+    >>> fair = Thresholds(tol=0.0).fit_scores(score, ["no", "yes", "no", "yes"], sensitive_features=sex)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     again = load(save(fair, Path(folder) / "fix.json"))
-    >>> again.decide(np.array(score), again.group_of(read_attributes(sex))).tolist()
-    [False, True, False, True]
+    >>> again.predict(score, sensitive_features=sex).tolist()
+    ['no', 'yes', 'no', 'yes']
     """
     target = Path(path)
     if target.suffix != ".json":
@@ -48,7 +46,7 @@ def save(fix: Any, path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> Any:
-    """The fix that `save` wrote: a `Fix` from JSON, an estimator from skops."""
+    """The fix that `save` wrote: an estimator from skops; from JSON one whose `predict` takes scores and attributes."""
     source = Path(path)
     if not source.is_file():
         raise DataError(f"There is no file {str(path)!r}.")

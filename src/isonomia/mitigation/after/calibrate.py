@@ -1,4 +1,4 @@
-"""Calibration by group: probabilities that mean the same for everyone."""
+"""Calibration by group: probabilities, and predicted numbers, that mean the same for everyone."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from isonomia.counting import Codes
-from isonomia.errors import DataError
+from isonomia.errors import DataError, SpecError
 from isonomia.languages import msg
-from isonomia.mitigation.after.fixes import Fix, LogisticFix, MapFix
+from isonomia.mitigation._training import inner_has
+from isonomia.mitigation.after.fixes import Fix, LogisticFix, MapFix, ScoreFix, transformed
 from isonomia.mitigation.after.maps import isotonic_map, logistic_map
 from isonomia.mitigation.after.multicalibration import PatchFix, multicalibrate, subgroup_sets
 from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Choice, Integer, Number
-from isonomia.subject import read_attributes
-from isonomia.typing import Floats, Indices
+from isonomia.typing import Floats
 
 Calibration = Literal["isotonic", "logistic", "multicalibration"]
 
 
 class CalibrateByGroup(PostMitigator):
-    """Probabilities calibrated within each group, or within every subgroup at once.
+    """Probabilities calibrated within each group, or within every subgroup at once; numbers, within each group.
 
-    "isotonic" fits a non-decreasing map of the probabilities to the share of positives in each group; "logistic" fits
+    "isotonic" fits a non-decreasing map of the probabilities to the share of positives in each group (of predicted
+    numbers to the mean outcome, so that no group is predicted too much or too little); "logistic" fits
     expit(a + b logit p); "multicalibration" corrects, in turn, the subgroup (everyone, each value of each attribute,
     each combination) that is furthest off, in one band of probability or in all, until all are within `alpha` or within
     three standard errors. Subgroups that were found (`discovery.find_subgroups`) take part as further columns of
@@ -38,6 +40,7 @@ class CalibrateByGroup(PostMitigator):
     estimator, sensitive, prefit, folds, drop_sensitive, seed
         As in `Thresholds`.
     method : "isotonic", "logistic" or "multicalibration"
+        For predicted numbers "isotonic" only.
     alpha : float
         The largest deviation that multicalibration leaves.
     bins : int
@@ -90,6 +93,13 @@ class CalibrateByGroup(PostMitigator):
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
     ) -> Fix:
         columns, labels = tuple(self.attributes_), tuple(groups.labels)
+        if not hasattr(self, "classes_") and options["method"] != "isotonic":
+            raise SpecError(f"Predicted numbers are calibrated with method='isotonic'; got {options['method']!r}.")
+        if options["method"] != "isotonic" and not ((score >= 0) & (score <= 1)).all():
+            raise DataError(
+                f"method={options['method']!r} needs probabilities in [0, 1]; got scores from {score.min():.4g} to "
+                f"{score.max():.4g}. Use method='isotonic', which takes any scores."
+            )
         group = groups.codes.astype(np.intp)
         if options["method"] == "multicalibration":
             _, patches = multicalibrate(
@@ -118,33 +128,27 @@ class CalibrateByGroup(PostMitigator):
     def transform_scores(self, score: Any, *, sensitive_features: Any) -> Floats:
         """The probabilities after the fix, for probabilities that were made elsewhere."""
         check_is_fitted(self, "fix_")
-        values = np.asarray(score, dtype=float)
-        return self._moved(values, self.fix_.group_of(read_attributes(sensitive_features, length=len(values))))
+        return transformed(self.fix_, score, sensitive_features)
 
+    @available_if(inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:
         """The probabilities after the fix."""
         check_is_fitted(self)
         rows = self._features(X, reset=False, drop=self.drop_sensitive)
-        p = self._moved(self._score(self.estimator_, rows), self._known_groups(X, sensitive_features))
+        assert isinstance(self.fix_, ScoreFix)
+        p = self.fix_.transform(self._score(self.estimator_, rows), self._known_groups(X, sensitive_features))
         return np.column_stack([1 - p, p])
-
-    def _moved(self, score: Floats, group: Indices) -> Floats:
-        assert isinstance(self.fix_, MapFix | LogisticFix | PatchFix)
-        return self.fix_.transform(score, group)
-
-    def _changed(self, score: Floats, group: Indices) -> NDArray[Any]:
-        return (self._moved(score, group) > 0.5).astype(np.intp)
 
 
 MITIGATIONS.add(
     Mitigation(
         id="calibrate",
         title=msg("Calibration by group"),
-        about=msg("makes a probability mean the same in every group, or in every subgroup"),
+        about=msg("makes a probability or a number mean the same in every group, or in every subgroup"),
         stage="after",
         estimator=CalibrateByGroup,
         needs=("scores", "attribute"),
-        tasks=("binary",),
+        tasks=("binary", "regression"),
         reference="Hebert-Johnson, Kim, Reingold and Rothblum (2018)",
     )
 )

@@ -16,7 +16,7 @@ from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Choice
 from isonomia.subject import read_attributes
-from isonomia.typing import Floats, Indices
+from isonomia.typing import Floats
 
 
 class CalibratedOdds(PostMitigator):
@@ -72,8 +72,7 @@ class CalibratedOdds(PostMitigator):
     ) -> Fix:
         group = groups.codes.astype(np.intp)
         rates, bases = mixing_rates(score, truth, group, groups.size, options["cost"], weights)
-        drawn = np.where(rates[group] > 0, rates[group], 0.0)
-        self.chance_ = float(np.average(drawn > 0, weights=weights))
+        self.chance_ = float(np.average(rates[group] > 0, weights=weights))
         return MixFix(tuple(self.attributes_), tuple(groups.labels), tuple(rates.tolist()), tuple(bases.tolist()))
 
     def drawn(self, score: Floats, sensitive_features: Any) -> Floats:
@@ -81,10 +80,6 @@ class CalibratedOdds(PostMitigator):
         assert isinstance(self.fix_, MixFix)
         group = self.fix_.group_of(read_attributes(sensitive_features, length=len(score)))
         return (np.array(self.fix_.rates)[group] > 0).astype(float)
-
-    def _changed(self, score: Floats, group: Indices) -> NDArray[Any]:
-        assert isinstance(self.fix_, MixFix)
-        return (self.fix_.transform(score, group, self.seed) >= 0.5).astype(np.intp)
 
 
 MITIGATIONS.add(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,22 +14,39 @@ from isonomia.data import index_of, listed
 from isonomia.errors import DataError
 from isonomia.languages import Record
 from isonomia.models import GroupThresholds
-from isonomia.typing import Bools, Floats, Indices
+from isonomia.subject import read_attributes
+from isonomia.typing import Floats, Indices
 
 
 @dataclass(frozen=True)
 class Fix(Record):
-    """What every fix knows: the columns whose values make the groups, and the groups it was made for.
+    """What every fix knows: the columns whose values make the groups, the groups it was made for, and the classes.
 
     Attributes
     ----------
     columns : tuple of str
     groups : tuple of tuples
         The values of the columns that make each group.
+    classes : tuple
+        What is decided, in the order of the scores; empty for predicted numbers.
+    seed : int
+        Of decisions that are drawn.
     """
 
     columns: tuple[str, ...]
     groups: tuple[tuple[Any, ...], ...]
+    classes: tuple[Any, ...] = field(default=(), kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+
+    def decide(self, score: Floats, group: Indices) -> NDArray[Any]:
+        """The decision about each row, as an index of the classes; predicted numbers as they are after the fix."""
+        raise NotImplementedError
+
+    def predict(self, score: Any, *, sensitive_features: Any) -> NDArray[Any]:
+        """The decisions about people by their scores (or the numbers), in the words of the data."""
+        values = plain_scores(score)
+        found = self.decide(values, self.group_of(read_attributes(sensitive_features, length=len(values))))
+        return np.array(self.classes)[found] if self.classes else found
 
     def group_of(self, attributes: Sequence[Codes]) -> Indices:
         """The index of each row's group; a group that the fix does not know is an error."""
@@ -43,7 +60,7 @@ class Fix(Record):
         index = [known.get(key, _like(key, self.groups)) for key in combined.labels]
         strange = [key for key, number in zip(combined.labels, index, strict=True) if number is None]
         if strange:
-            names = listed([" and ".join(map(str, key)) for key in strange])
+            names = listed([" and ".join("missing" if v is None else str(v) for v in key) for key in strange])
             raise DataError(f"The fix knows nothing about {names} in {listed(self.columns)}. Fit it with such rows.")
         found: Indices = np.array([number or 0 for number in index], dtype=np.intp)[combined.codes]
         return found
@@ -91,12 +108,11 @@ class ThresholdFix(Fix, kind="threshold_fix"):
             accepted += np.where(score >= cut[group], share[group], 0.0)
         return np.where(accepted > 1 - 1e-9, 1.0, accepted)
 
-    def decide(self, score: Floats, group: Indices, seed: int = 0) -> Bools:
-        """Who is accepted; decisions that are drawn follow the seed."""
+    def decide(self, score: Floats, group: Indices) -> NDArray[Any]:
+        """1 for everyone who is accepted; decisions that are drawn follow the seed."""
         accepted = self.acceptance(score, group)
-        if not self.randomised:
-            return accepted > 0.5
-        return np.random.default_rng(seed).random(score.size) < accepted
+        needed = np.random.default_rng(self.seed).random(score.size) if self.randomised else 0.5
+        return (accepted > needed).astype(np.intp)
 
     def thresholds_of(self, attributes: Sequence[Codes]) -> GroupThresholds:
         """The thresholds as a `Surface` takes them."""
@@ -110,17 +126,31 @@ class ThresholdFix(Fix, kind="threshold_fix"):
 
 @dataclass(frozen=True)
 class OffsetFix(Fix, kind="offset_fix"):
-    """For several classes: what is added to the probability of each class, group by group, before the largest wins."""
+    """For several classes: what is added to the probability of each class, group by group; the largest sum wins."""
 
     offsets: tuple[tuple[float, ...], ...]
 
-    def decide(self, probability: Floats, group: Indices) -> NDArray[np.intp]:
+    def decide(self, score: Floats, group: Indices) -> NDArray[Any]:
         """The class of each row."""
-        return np.asarray(np.argmax(probability + np.array(self.offsets)[group], axis=1), dtype=np.intp)
+        return np.asarray(np.argmax(score + np.array(self.offsets)[group], axis=1), dtype=np.intp)
 
 
 @dataclass(frozen=True)
-class MapFix(Fix, kind="map_fix"):
+class ScoreFix(Fix):
+    """A fix that changes scores: the positive class is decided above 0.5."""
+
+    def transform(self, score: Floats, group: Indices) -> Floats:
+        """The scores after the fix."""
+        raise NotImplementedError
+
+    def decide(self, score: Floats, group: Indices) -> NDArray[Any]:
+        """The decisions about the changed scores, or the changed numbers."""
+        moved = self.transform(score, group)
+        return (moved > 0.5).astype(np.intp) if self.classes else moved
+
+
+@dataclass(frozen=True)
+class MapFix(ScoreFix, kind="map_fix"):
     """For each group a piecewise linear map of its scores (or predicted numbers), gone a share of the way.
 
     >>> fix = MapFix(("sex",), (("F",),), ((0.0, 1.0),), ((0.2, 0.8),), 0.5)
@@ -142,7 +172,7 @@ class MapFix(Fix, kind="map_fix"):
 
 
 @dataclass(frozen=True)
-class LogisticFix(Fix, kind="logistic_fix"):
+class LogisticFix(ScoreFix, kind="logistic_fix"):
     """For each group a probability p is replaced by 1 / (1 + exp(-(a + b logit p)))."""
 
     coefficients: tuple[tuple[float, float], ...]
@@ -154,7 +184,7 @@ class LogisticFix(Fix, kind="logistic_fix"):
 
 
 @dataclass(frozen=True)
-class MixFix(Fix, kind="mix_fix"):
+class MixFix(ScoreFix, kind="mix_fix"):
     """For each group the share of people whose score is replaced by the group's base rate."""
 
     rates: tuple[float, ...]
@@ -165,10 +195,31 @@ class MixFix(Fix, kind="mix_fix"):
         """Whether the decision about some people is drawn."""
         return any(rate > 0 for rate in self.rates)
 
-    def transform(self, score: Floats, group: Indices, seed: int = 0) -> Floats:
+    def transform(self, score: Floats, group: Indices) -> Floats:
         """The scores after the draw."""
         rate, base = np.array(self.rates)[group], np.array(self.bases)[group]
-        return np.where(np.random.default_rng(seed).random(score.size) < rate, base, score)
+        return np.where(np.random.default_rng(self.seed).random(score.size) < rate, base, score)
+
+    def decide(self, score: Floats, group: Indices) -> NDArray[Any]:
+        """The decisions about the scores after the draw; as in AIF360, 0.5 is enough."""
+        return (self.transform(score, group) >= 0.5).astype(np.intp)
+
+
+def transformed(fix: Fix, score: Any, sensitive_features: Any) -> Floats:
+    """The scores of people after a fix that changes scores."""
+    assert isinstance(fix, ScoreFix)
+    values = plain_scores(score)
+    return fix.transform(values, fix.group_of(read_attributes(sensitive_features, length=len(values))))
+
+
+def plain_scores(score: Any) -> Floats:
+    """Scores as finite numbers, one per row or one per row and class."""
+    values = np.asarray(score, dtype=float)
+    if values.ndim == 2 and values.shape[1] <= 2:
+        values = values[:, -1]
+    if values.ndim not in (1, 2) or not np.isfinite(values).all():
+        raise DataError("Scores must be finite numbers, one per row, or one per row and class.")
+    return values
 
 
 def logit(p: Floats) -> Floats:

@@ -58,13 +58,13 @@ def _without_ties(x: Floats, y: Floats) -> Map:
 
 
 def isotonic_map(score: Floats, truth: NDArray[Any], weights: Floats | None = None) -> Map:
-    """The non-decreasing map of scores to the share of positives that minimises squared error."""
+    """The non-decreasing map of scores to mean outcomes (the share of positives) that minimises squared error."""
     from scipy.optimize import isotonic_regression
 
     w = np.ones(score.size) if weights is None else weights
     x, index = np.unique(score, return_inverse=True)
     total = sum_by(index, w, x.size)
-    fitted = isotonic_regression(mean_by(index, truth == 1, x.size, w), weights=total).x
+    fitted = isotonic_regression(mean_by(index, truth.astype(float), x.size, w), weights=total).x
     corner = np.ones(x.size, dtype=bool)
     corner[1:-1] = (fitted[1:-1] != fitted[:-2]) | (fitted[1:-1] != fitted[2:])
     return x[corner], fitted[corner]

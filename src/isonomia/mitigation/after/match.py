@@ -7,15 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from isonomia.counting import Codes
 from isonomia.languages import msg
-from isonomia.mitigation.after.fixes import Fix, MapFix
+from isonomia.mitigation.after.fixes import Fix, MapFix, transformed
 from isonomia.mitigation.after.maps import barycentre_maps
 from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Number
-from isonomia.typing import Floats, Indices
+from isonomia.typing import Floats
 
 
 class Match(PostMitigator):
@@ -73,16 +74,8 @@ class Match(PostMitigator):
 
     def transform_scores(self, score: Any, *, sensitive_features: Any) -> Floats:
         """The scores after the fix."""
-        from isonomia.subject import read_attributes
-
-        values = np.asarray(score, dtype=float)
-        assert isinstance(self.fix_, MapFix)
-        return self.fix_.transform(values, self.fix_.group_of(read_attributes(sensitive_features, length=len(values))))
-
-    def _changed(self, score: Floats, group: Indices) -> NDArray[Any]:
-        assert isinstance(self.fix_, MapFix)
-        moved = self.fix_.transform(score, group)
-        return (moved >= 0.5).astype(np.intp) if hasattr(self, "classes_") else moved
+        check_is_fitted(self, "fix_")
+        return transformed(self.fix_, score, sensitive_features)
 
 
 MITIGATIONS.add(

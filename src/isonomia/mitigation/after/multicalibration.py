@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
-from isonomia.mitigation.after.fixes import Fix
+from isonomia.mitigation.after.fixes import ScoreFix
 from isonomia.typing import Floats, Indices
 
 #: Corrections before the search ends.
@@ -20,7 +20,7 @@ CLEAR = 3.0
 
 
 @dataclass(frozen=True)
-class PatchFix(Fix, kind="patch_fix"):
+class PatchFix(ScoreFix, kind="patch_fix"):
     """Corrections in turn: people of these groups whose probability lies in [low, high) get `shift` more.
 
     Attributes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,22 +21,18 @@ from isonomia.data import check_weights, index_of, listed, to_numpy
 from isonomia.errors import DataError, NotApplicable
 from isonomia.languages import msg
 from isonomia.mitigation._attribute import SENSITIVE, Mitigator
-from isonomia.mitigation._training import DROP_SENSITIVE, fit_weighted, weight_argument
-from isonomia.mitigation.after.fixes import Fix, ThresholdFix, expit
+from isonomia.mitigation._training import DROP_SENSITIVE, fit_weighted, inner_has, weight_argument
+from isonomia.mitigation.after.fixes import Fix, expit, plain_scores
 from isonomia.mitigation.before.ranking import take_rows
 from isonomia.parameters import SEED, Boolean, Integer
 from isonomia.subject import read_attributes
-from isonomia.typing import Floats, Indices
-
-
-def _has_probabilities(self: Any) -> bool:
-    return hasattr(getattr(self, "estimator_", None) or self._template(), "predict_proba")
+from isonomia.typing import Floats
 
 
 class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     """Changes the scores or decisions of a trained estimator, group by group.
 
-    A subclass writes `_tune`, which returns the `Fix` for scores, and `_changed`, which applies it.
+    A subclass writes `_tune`, which returns the `Fix` for scores.
     """
 
     __kinds__: ClassVar = {
@@ -78,11 +75,6 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     ) -> Fix:
         """The fix for these scores; `truth` holds codes of `classes_` (numbers for a regression)."""
         raise NotImplementedError
-
-    def _changed(self, score: Floats, group: Indices) -> NDArray[Any]:
-        """The decisions after the fix, as codes of `classes_` (numbers for a regression); by default of thresholds."""
-        assert isinstance(self.fix_, ThresholdFix)
-        return self.fix_.decide(score, group, self.seed).astype(np.intp)
 
     def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
         """Train the estimator (unless it is trained already), then tune the fix.
@@ -133,7 +125,8 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
             score, truth, groups, weights = score[used], truth[used], groups.take(used), weights[used]
         if hasattr(self, "classes_") and (truth.size == 0 or truth.min() == truth.max()):
             raise DataError(f"{type(self).__name__} needs people of at least two classes; all are of one class.")
-        return self._tune(score, truth, groups, weights, options)
+        classes = tuple(self.classes_.tolist()) if hasattr(self, "classes_") else ()
+        return replace(self._tune(score, truth, groups, weights, options), classes=classes, seed=options["seed"])
 
     def fit_scores(
         self,
@@ -166,7 +159,7 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
         groups = composite([column.observed() for column in attributes])
         self.attributes_, self.groups_ = [column.name for column in attributes], list(groups.labels)
         weights = check_weights(sample_weight, len(outcomes), what="`sample_weight`")
-        values = _plain_scores(score)
+        values = plain_scores(score)
         if self.two_classes and values.ndim == 2:
             raise NotApplicable(msg("{name} is defined for two classes", name=type(self).__name__))
         self.fix_ = self._fix(values, self._codes(outcomes), groups, weights, options)
@@ -175,18 +168,17 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     def predict_scores(self, score: Any, *, sensitive_features: Any) -> NDArray[Any]:
         """The decisions about scores that were made elsewhere."""
         check_is_fitted(self, "fix_")
-        values = _plain_scores(score)
-        group = self.fix_.group_of(read_attributes(sensitive_features, length=len(values)))
-        return self._named(self._changed(values, group))
+        return self.fix_.predict(score, sensitive_features=sensitive_features)
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> NDArray[Any]:
         """The decisions after the fix."""
         check_is_fitted(self)
         rows = self._features(X, reset=False, drop=self.drop_sensitive)
         group = self._known_groups(X, sensitive_features)
-        return self._named(self._changed(self._score(self.estimator_, rows), group))
+        decided = self.fix_.decide(self._score(self.estimator_, rows), group)
+        return self.classes_[decided] if hasattr(self, "classes_") else decided
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """The probabilities of the estimator, which a change of decisions leaves as they are."""
         check_is_fitted(self)
@@ -213,9 +205,6 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
         if None in found:
             raise DataError(f"y has values that the estimator does not know; it knows {listed(known)}.")
         return np.array(found, dtype=np.intp)[labelled.codes]
-
-    def _named(self, codes: NDArray[Any]) -> NDArray[Any]:
-        return self.classes_[codes.astype(np.intp)] if hasattr(self, "classes_") else codes
 
     def _score(self, estimator: Any, rows: Any) -> Floats:
         """Probabilities of the positive class (or of all, for several), else scores, else predicted numbers."""
@@ -261,15 +250,6 @@ def _fitted(template: Any, rows: Any, outcomes: NDArray[Any], weights: Floats | 
     """The template trained; weights are given to estimators that take them."""
     model = clone(template)
     return fit_weighted(model, rows, outcomes, weights if weight_argument(model) else None, owner="A fix")
-
-
-def _plain_scores(score: Any) -> Floats:
-    values = np.asarray(score, dtype=float)
-    if values.ndim == 2 and values.shape[1] <= 2:
-        values = values[:, -1]
-    if values.ndim not in (1, 2) or not np.isfinite(values).all():
-        raise DataError("Scores must be finite numbers, one per row, or one per row and class.")
-    return values
 
 
 def group_names(groups: Sequence[tuple[Any, ...]]) -> list[str]:

@@ -95,7 +95,7 @@ class RejectOption(PostMitigator):
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
     ) -> Fix:
         group = groups.codes.astype(np.intp)
-        privileged = self._privileged(score, group, groups)
+        privileged = self._privileged(score, group, groups, weights)
         at: tuple[float, float] = (0.5, 0.5)
         if groups.size > 1:
             grid = reject_grid(
@@ -119,9 +119,9 @@ class RejectOption(PostMitigator):
             shares=((1.0,),) * groups.size,
         )
 
-    def _privileged(self, score: Floats, group: Indices, groups: Codes) -> Bools:
+    def _privileged(self, score: Floats, group: Indices, groups: Codes, weights: Floats | None) -> Bools:
         if self.privileged is None:
-            rate = mean_by(group, score >= 0.5, groups.size)
+            rate = mean_by(group, score >= 0.5, groups.size, weights)
             return np.asarray(np.arange(groups.size) == np.nanargmax(rate))
         wanted = self.privileged if isinstance(self.privileged, tuple) else (self.privileged,)
         found = np.array(

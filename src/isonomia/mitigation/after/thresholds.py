@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,11 @@ from isonomia.counting import Codes
 from isonomia.errors import DataError, NotApplicable, SpecError, close_to
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import msg
-from isonomia.metrics import METRICS
+from isonomia.metrics import METRICS, Metric, of_class
 from isonomia.mitigation.after.cuts import Cuts
 from isonomia.mitigation.after.fixes import Fix, OffsetFix, ThresholdFix
 from isonomia.mitigation.after.mixtures import best_mixture
-from isonomia.mitigation.after.offsets import class_offsets
+from isonomia.mitigation.after.offsets import OffsetSearch
 from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
 from isonomia.mitigation.after.windows import best_in_two_windows, best_in_window, smallest_width
 from isonomia.mitigation.registry import CLASSES, MITIGATIONS, Mitigation
@@ -49,15 +49,35 @@ def criterion_values(cuts: Cuts, criterion: str, groups: Sequence[tuple[Any, ...
         value = compute(cuts.tables)
         for g, group in enumerate(group_names(groups)):
             if np.isnan(value[cuts.start[g] : cuts.start[g + 1]]).all():
-                raise DataError(
-                    f"{METRICS[name].title.text()} is not defined for the group {group}: "
-                    f"{METRICS[name].undefined.text()}. Merge it with another group, or choose another criterion."
-                )
+                _not_defined(METRICS[name], group)
         if ratio:
             with np.errstate(divide="ignore"):
                 value = np.where(value > 0, np.log(value), np.nan)
         values.append(value)
     return values, ratio
+
+
+def _not_defined(metric: Metric, group: str) -> Never:
+    raise DataError(
+        f"{metric.title.text()} is not defined for the group {group}: {metric.undefined.text()}. Merge it with another "
+        "group, or choose another criterion."
+    )
+
+
+def class_metrics(criterion: str, classes: Sequence[Any]) -> tuple[list[Metric], bool]:
+    """The metrics of several classes that a criterion compares, one per class unless they are about all at once."""
+    names, ratio = criterion_metrics(criterion)
+    found: list[Metric] = []
+    for name in names:
+        metric = METRICS[name]
+        whole = "multiclass" in metric.tasks
+        found += [metric] if whole else [of_class(metric, code, label) for code, label in enumerate(classes)]
+    return found, ratio
+
+
+def gap_width(tol: float, ratio: bool) -> float:
+    """The largest difference of the values that are compared: of rates, or of their logarithms for ratios."""
+    return -float(np.log(1 - min(tol, 1 - 1e-9))) if ratio else tol
 
 
 def by_group(cuts: Cuts, values: NDArray[Any]) -> list[NDArray[Any]]:
@@ -75,7 +95,7 @@ def best_cuts(
 ) -> Indices:
     """One cut per group at the smallest cost with the criterion's gap at most `tol`, as indices of all cuts."""
     values, ratio = criterion_values(cuts, criterion, groups)
-    width = -float(np.log(1 - min(tol, 1 - 1e-9))) if ratio else tol
+    width = gap_width(tol, ratio)
     may = None if allowed is None else by_group(cuts, allowed)
     parts = [by_group(cuts, value) for value in values]
     costs = by_group(cuts, cost)
@@ -99,7 +119,8 @@ class Thresholds(PostMitigator):
     Every cut of every group's scores is considered. min sum_g (c_fp FP_g + c_fn FN_g) subject to max - min over groups
     of the criterion's rate(s) <= tol. One rate is searched exactly for any number of groups; two rates (equalized
     odds) by a grid of windows with exchanges. ``randomised=True`` solves the linear program over the vertices of the
-    groups' ROC hulls instead, which mixes thresholds. Several classes: offsets of the class probabilities.
+    groups' ROC hulls instead, which mixes thresholds. Several classes: offsets of the class probabilities, for any
+    criterion, of which every class is held to the tolerance; they are found by moving one at a time.
 
     Parameters
     ----------
@@ -212,19 +233,31 @@ class Thresholds(PostMitigator):
     def _tune_classes(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
     ) -> Fix:
-        known = {"demographic_parity": None, "equal_opportunity": truth}
-        if options["criterion"] not in known:
-            raise NotApplicable(msg("for several classes there are offsets for {known} only", known=", ".join(known)))
-        offsets, met = class_offsets(
+        metrics, ratio = class_metrics(options["criterion"], self.classes_.tolist())
+        search = OffsetSearch(
             score,
+            truth,
             groups.codes.astype(np.intp),
             groups.size,
-            options["tol"],
-            truth=known[options["criterion"]],
-            weights=weights,
+            metrics,
+            gap_width(options["tol"], ratio),
+            ratio,
+            np.ones(len(truth)) if weights is None else weights,
         )
-        if not met:
-            raise NotApplicable(msg("no offsets bring the gaps of all classes to {tol:num4}", tol=options["tol"]))
+        labels = search.tables.sum(axis=2, keepdims=True) * np.ones(score.shape[1])  # any decision about anyone
+        for metric, value in zip(metrics, search.rates(labels), strict=True):
+            if np.isnan(value).any():
+                _not_defined(metric, group_names(groups.labels)[int(np.isnan(value).argmax())])
+        offsets = search.run(options["seed"])
+        if not search.gap <= search.width + 1e-9:
+            closest = search.gap if not ratio else 1 - float(np.exp(-search.gap))
+            raise NotApplicable(
+                msg(
+                    "no offsets bring the gaps of all classes to {tol:num4}; the closest found is {closest:num4}",
+                    tol=options["tol"],
+                    closest=closest,
+                )
+            )
         self.chance_ = 0.0
         return OffsetFix(tuple(self.attributes_), tuple(groups.labels), tuple(map(tuple, offsets.tolist())))
 
@@ -236,11 +269,6 @@ class Thresholds(PostMitigator):
         group = self.fix_.group_of(read_attributes(sensitive_features, length=len(score)))
         accepted = self.fix_.acceptance(score, group)
         return ((accepted > 0) & (accepted < 1)).astype(float)
-
-    def _changed(self, score: Floats, group: Indices) -> NDArray[Any]:
-        if isinstance(self.fix_, OffsetFix):
-            return self.fix_.decide(score, group)
-        return super()._changed(score, group)
 
 
 MITIGATIONS.add(

@@ -26,10 +26,10 @@ CRITERIA: dict[str, tuple[tuple[str, ...], str]] = {
 #: Of predicted numbers.
 NUMBER_CRITERIA: dict[str, tuple[tuple[str, ...], str]] = {
     "demographic_parity": (("mean_prediction",), "difference"),
+    "mean_error_equality": (("mean_error",), "difference"),
     "overall_accuracy_equality": (("mae",), "difference"),
+    "error_ratio": (("mae",), "ratio"),
 }
-
-
 #: Of more groups than this only those near the ends are paired.
 MAX_PAIRED = 12
 
@@ -83,10 +83,14 @@ class Gaps:
         for number, key in enumerate(self.keys):
             if key == (criterion, by) and least in (None, self.least[number]):
                 return number
-        if (criterion, by) in self.keys:
-            raise DataError(f"Fewer than two groups by {' x '.join(by)} have {least} rows and a value.")
-        known = dict.fromkeys(name for name, _ in self.keys)
-        raise SpecError(f"There is no figure for the criterion {criterion!r}.{close_to(criterion, known)}")
+        known = NUMBER_CRITERIA | CRITERIA
+        if criterion not in known:
+            raise SpecError(f"There is no figure for the criterion {criterion!r}.{close_to(criterion, known)}")
+        raise DataError(
+            f"Groups by {' x '.join(by)} cannot be compared by {criterion}: fewer than two of them have "
+            f"{'enough' if least is None else least} rows and a value (a group without an outcome has no rate of it). "
+            "Merge groups, or choose another goal."
+        )
 
 
 def criteria_of(measures: Measures) -> dict[str, tuple[tuple[int, ...], str]]:
@@ -268,7 +272,8 @@ def _stack(gaps: Gaps, ends: Sequence[Ends], which: int) -> Band:
         value = (gaps.before, gaps.after)[which]
     else:  # the change of a logarithm, times the value it starts from
         value = gaps.after - gaps.before
-        ratio_low, ratio_high = gaps.before * np.expm1(-high), gaps.before * np.expm1(-low)
+        ratio_low, ratio_high = (gaps.before * np.expm1(np.clip(-end, None, 50.0)) for end in (high, low))
+        ratio_high = np.minimum(ratio_high, 1.0)  # no ratio is above 1
     return Band(value, np.where(gaps.ratio, ratio_low, low), np.where(gaps.ratio, ratio_high, high))
 
 

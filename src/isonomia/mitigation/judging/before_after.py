@@ -16,7 +16,8 @@ from isonomia.fairness.groups.grouping import BY, By
 from isonomia.languages import msg
 from isonomia.mitigation.judging.bands import gaps_of, simultaneous
 from isonomia.mitigation.judging.comparison import Comparison, levelled_metrics
-from isonomia.mitigation.judging.effect_tables import findings_of, pictures_of, tables_of, values_of
+from isonomia.mitigation.judging.effect_findings import findings_of
+from isonomia.mitigation.judging.effect_tables import pictures_of, tables_of, values_of
 from isonomia.mitigation.judging.paired import add_numbers, count_decisions
 from isonomia.models import encode_labels, finite_numbers
 from isonomia.parameters import validated

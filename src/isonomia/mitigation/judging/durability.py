@@ -15,12 +15,13 @@ from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table
 from isonomia.fairness.time.periods import Every, periods_of
 from isonomia.languages import Message, msg
 from isonomia.mitigation.judging.before_after import compare
-from isonomia.mitigation.judging.effect_tables import cost_of, criterion_titles
+from isonomia.mitigation.judging.effect_findings import people_apart
+from isonomia.mitigation.judging.effect_tables import COSTS, cost_of, criterion_titles
 from isonomia.mitigation.judging.goals import Verdict
 from isonomia.mitigation.judging.judge import Judged, judge
 from isonomia.mitigation.judging.mitigate import try_fixes
 from isonomia.mitigation.judging.mitigated import Mitigated
-from isonomia.mitigation.judging.verdict_tables import COSTS, VERDICTS, method_row
+from isonomia.mitigation.judging.verdict_tables import VERDICTS, method_row
 from isonomia.mitigation.registry import MITIGATIONS
 from isonomia.subject import Reading, read_dataset
 
@@ -300,5 +301,6 @@ def _finding(code: str, severity: Any, text: Message, known: Mapping[str, Judged
         n=n,
         threshold=at.goals[0].limit,
         columns=at.ways[-1],
+        people=people_apart(at.comparison, at.comparison.names.index(name), at.figures[name]),
         evidence="durability/periods",
     )

@@ -1,4 +1,4 @@
-"""The tables, findings and pictures of a comparison before and after a fix."""
+"""The tables and pictures of a comparison before and after a fix."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.evidence import Column, Estimate, Finding, Format, Picture, Table
+from isonomia.evidence import Column, Estimate, Format, Picture, Table
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
+from isonomia.mitigation.judging.bands import Band
 from isonomia.mitigation.judging.comparison import Comparison, levelled_metrics
 
 #: What levelling verdicts are called.
@@ -22,13 +23,22 @@ LEVELLING = {
 }
 #: Lines that a panel of slopes shows at most.
 MOST_SLOPES = 8
+#: Criteria of predicted numbers that have no namesake among those of decisions.
+OF_NUMBERS = {
+    "mean_error_equality": msg("Mean error equality"),
+    "error_ratio": msg("Smallest over largest mean absolute error"),
+}
+#: What a fix costs by its metric: the figure, its change, and what a point of gap costs.
+COSTS = {
+    "accuracy": (msg("accuracy"), msg("change of accuracy"), msg("accuracy lost per point")),
+    "mae": (msg("mean absolute error"), msg("change of the mean absolute error"), msg("error gained per point")),
+}
 NO_GAIN = msg("the gap did not get smaller")
-Triple = tuple[float, float, float]
 
 
 def criterion_titles() -> dict[str, Message]:
     """The headings of the criteria."""
-    return {name: description.title for name, description in DESCRIPTIONS.items()}
+    return {name: description.title for name, description in DESCRIPTIONS.items()} | OF_NUMBERS
 
 
 def accuracy_of(comparison: Comparison) -> str | None:
@@ -78,9 +88,9 @@ def criteria_table(comparison: Comparison, fix: int) -> Table:
         {
             "by": " x ".join(by),
             "criterion": name,
-            "before": _triple(bands.before, (number,), 0.0),
-            "after": _triple(bands.after, (fix, number), 0.0),
-            "change": _triple(bands.change, (fix, number)),
+            "before": interval_at(bands.before, (number,), 0.0),
+            "after": interval_at(bands.after, (fix, number), 0.0),
+            "change": interval_at(bands.change, (fix, number)),
         }
         for number, (name, by) in enumerate(gaps.keys[: gaps.plain])
     ]
@@ -108,7 +118,7 @@ def groups_table(comparison: Comparison, fix: int) -> Table:
             "n": round(float(measures.size[q, s])),
             "before": _number(measures.before[q, s]),
             "after": _number(measures.after[fix, q, s]),
-            "change": _triple(band, (fix, q, s)),
+            "change": interval_at(band, (fix, q, s)),
         }
         for s, name in enumerate(names)
         for q, metric in enumerate(measures.metrics)
@@ -218,8 +228,8 @@ def levelling_table(comparison: Comparison, fix: int) -> Table:
                     "by": " x ".join(by),
                     "metric": comparison.measures.metrics[metric].id,
                     "verdict": verdict,
-                    "raised": _names(comparison, raised),
-                    "lowered": _names(comparison, lowered),
+                    "raised": group_names(comparison, raised),
+                    "lowered": group_names(comparison, lowered),
                 }
             )
     titles = titles_of(comparison)
@@ -227,8 +237,8 @@ def levelling_table(comparison: Comparison, fix: int) -> Table:
         Column("by", title=msg("by")),
         Column("metric", title=msg("metric"), names=titles),
         Column("verdict", title=msg("verdict"), names=LEVELLING),
-        Column("raised", title=msg("raised")),
-        Column("lowered", title=msg("lowered")),
+        Column("raised", title=msg("better off")),
+        Column("lowered", title=msg("worse off")),
     )
     return _table(rows, columns, msg("Levelling up or down"), comparison)
 
@@ -237,7 +247,7 @@ def price_table(comparison: Comparison, fix: int) -> Table:
     """What a point (0.01) of each gap cost in accuracy and in changed decisions."""
     rows = []
     for number, (name, by) in enumerate(comparison.gaps.keys[: comparison.gaps.plain]):
-        if name == "disparate_impact":
+        if comparison.gaps.ratio[number]:
             continue
         closed = -float(comparison.bands.change.value[fix, number])
         accuracy, changed = price_of(comparison, fix, number)
@@ -254,15 +264,15 @@ def price_table(comparison: Comparison, fix: int) -> Table:
         Column("by", title=msg("by")),
         Column("criterion", title=msg("criterion"), names=criterion_titles()),
         Column("closed", format="num4", title=msg("gap closed")),
-        Column("accuracy_per_point", format="num4", title=msg("accuracy lost per point")),
+        Column("accuracy_per_point", format="num4", title=COSTS[accuracy_of(comparison) or "accuracy"][2]),
         Column("changed_per_point", format="pct", title=msg("decisions changed per point")),
     )
     return _table(rows, columns, msg("What a point of gap costs"), comparison)
 
 
 def price_of(comparison: Comparison, fix: int, number: int) -> tuple[Estimate, Estimate]:
-    """Accuracy lost and decisions changed per 0.01 of gap closed; missing where the gap did not get smaller."""
-    closed = -float(comparison.bands.change.value[fix, number])
+    """Accuracy lost and decisions changed per 0.01 of gap closed (of ratio gained); missing where there is no gain."""
+    closed = float(comparison.bands.change.value[fix, number]) * (1 if comparison.gaps.ratio[number] else -1)
     if not closed > 1e-9:
         return Estimate.missing(NO_GAIN), Estimate.missing(NO_GAIN)
     metric = accuracy_of(comparison)
@@ -288,39 +298,6 @@ def values_of(comparison: Comparison, fix: int) -> dict[str, Any]:
         value, low, high = comparison.overall_of(fix, metric) or (np.nan,) * 3
         values[f"{metric}_change"] = Estimate(value, low, high, n=len(comparison.subject), method="max-t")
     return values
-
-
-def findings_of(comparison: Comparison, fix: int, code: str = "before_after") -> tuple[Finding, ...]:
-    """Levelling down and trades, and how many are newly refused."""
-    found = []
-    for by in comparison.ways:
-        for metric in levelled_metrics(comparison.measures):
-            verdict, raised, lowered = comparison.levelling(fix, by, metric)
-            if verdict not in ("levels_down", "trades"):
-                continue
-            worst = min(lowered, key=lambda g: comparison.bands.groups.value[fix, metric, g])
-            title = comparison.measures.metrics[metric].title
-            up, down = _names(comparison, raised), _names(comparison, lowered)
-            text = (
-                msg("{metric} falls for {lowered} and rises for no group.", metric=title, lowered=down)
-                if verdict == "levels_down"
-                else msg("{metric} rises for {raised} and falls for {lowered}.", metric=title, raised=up, lowered=down)
-            )
-            value, low, high = _triple(comparison.bands.groups, (fix, metric, worst))
-            n = round(float(comparison.measures.size[metric, worst]))
-            found.append(
-                Finding(
-                    code=f"{code}.{verdict}",
-                    severity="warning" if verdict == "levels_down" else "notice",
-                    message=text,
-                    estimate=Estimate(value, low, high, n=n, method="max-t"),
-                    who=dict(comparison.groups.groups[worst].key),
-                    n=n,
-                    format="num" if comparison.subject.task == "regression" else "points",
-                    evidence=f"{code}/levelling",
-                )
-            )
-    return tuple(found)
 
 
 def pictures_of(comparison: Comparison, metrics: Sequence[str] = (), method: str | None = None) -> tuple[Picture, ...]:
@@ -361,7 +338,8 @@ def titles_of(comparison: Comparison) -> dict[str, Message]:
     return {metric.id: metric.title for metric in comparison.measures.metrics}
 
 
-def _names(comparison: Comparison, groups: list[int]) -> str:
+def group_names(comparison: Comparison, groups: list[int]) -> str:
+    """Groups as a sentence names them; empty where there are none."""
     return together((comparison.groups.groups[g].name for g in groups), "; ") if groups else ""
 
 
@@ -369,7 +347,8 @@ def _number(value: Any) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _triple(band: Any, at: tuple[int, ...], least: float | None = None) -> Any:
+def interval_at(band: Band, at: tuple[int, ...], least: float | None = None) -> Any:
+    """A figure and the ends of its interval, the lower not below `least`; None three times where it is undefined."""
     value, low, high = (float(part[at]) for part in (band.value, band.low, band.high))
     if np.isnan(value):
         return (None, None, None)

@@ -26,8 +26,12 @@ CRITERION_OF = {
     ("precision", "difference"): "predictive_parity",
     ("accuracy", "difference"): "overall_accuracy_equality",
     ("mean_prediction", "difference"): "demographic_parity",
+    ("mean_error", "difference"): "mean_error_equality",
     ("mae", "difference"): "overall_accuracy_equality",
+    ("mae", "ratio"): "error_ratio",
 }
+#: Every criterion that a fix can be judged by, of classes and of numbers.
+GOALS = (*CRITERIA, *(name for name in NUMBER_CRITERIA if name not in CRITERIA))
 
 PolicyLike = str | Path | Mapping[str, Any] | Policy
 Verdict = Literal["meets", "exceeds", "not_enough_evidence"]
@@ -65,7 +69,7 @@ class Goal:
     @property
     def ratio(self) -> bool:
         """Whether groups are compared by a ratio."""
-        return CRITERIA.get(self.criterion, ((), ""))[1] == "ratio"
+        return (NUMBER_CRITERIA | CRITERIA)[self.criterion][1] == "ratio"
 
     @property
     def tol(self) -> float:
@@ -136,11 +140,16 @@ def _of_rule(rule: BaseRule, known: Container[str], spread: float) -> Goal | Non
     if not isinstance(rule, Rule):
         return None
     criterion = CRITERION_OF.get((METRICS[rule.metric].id, rule.measure))
-    if criterion not in known or (rule.measure == "ratio") != (rule.side == "at_least"):
+    if criterion not in known or (rule.measure == "difference" and rule.side == "at_least"):
         return None
+    limit = rule.limit * (spread if rule.unit == "sd" else 1.0)
+    if rule.measure == "ratio" and rule.side == "at_most":  # largest over smallest; goals are smallest over largest
+        if limit < 1:
+            return None
+        limit = 1 / limit
     return Goal(
         str(criterion),
-        rule.limit * (spread if rule.unit == "sd" else 1.0),
+        limit,
         attributes=rule.attributes,
         intersections=rule.by == "all",
         min_share=rule.min_share,

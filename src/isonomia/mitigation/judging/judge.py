@@ -23,7 +23,8 @@ class Judged:
     Attributes
     ----------
     figures : mapping of int
-        For each fix the index of the gap that is furthest from its limit (of the goals and ways of grouping).
+        For each fix the index of the gap that misses its limit most (of the goals and ways of grouping); where none
+        does, of the one that did before.
     verdicts : mapping
         For each fix the worst verdict over goals and ways of grouping.
     chances : mapping of float
@@ -60,7 +61,7 @@ class Judged:
         return min((name for name in self.comparison.names if name != "none"), key=self.excess, default="none")
 
     def excess(self, name: str) -> float:
-        """By how much a fix misses its limit; negative where it keeps it."""
+        """By which share of its limit a fix misses it; negative where it keeps it."""
         fix, goal = self.comparison.names.index(name), self.of[name]
         return _excess(goal, float(self.comparison.bands.after.value[fix, self.figures[name]]))
 
@@ -92,6 +93,8 @@ def judge(
         each = [goal.verdict(float(after.low[fix, i]), float(after.high[fix, i])) for goal, i in wanted]
         verdicts[name] = _worst([*each, "not_enough_evidence"] if left_out else each)
         far = [_excess(goal, float(after.value[fix, i])) for goal, i in wanted]
+        if max(far) <= 0:  # nothing is missed: the figure that was furthest before
+            far = [_excess(goal, float(comparison.bands.before.value[i])) for goal, i in wanted]
         of[name], figures[name] = wanted[int(np.argmax(far))]
     meeting = [name for name, verdict in verdicts.items() if verdict == "meets"]
     cost = {name: loss_of(comparison, comparison.names.index(name), objective)[0] for name in comparison.names}
@@ -125,29 +128,28 @@ def _worst(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _excess(goal: Goal, value: float) -> float:
-    return goal.limit - value if goal.ratio else value - goal.limit
+    """By which share of its limit a figure misses it, so that goals of other units can be compared."""
+    return (goal.limit - value if goal.ratio else value - goal.limit) / max(goal.limit, 1e-12)
 
 
 def loss_of(comparison: Comparison, fix: int, objective: str) -> tuple[float, Floats]:
     """What a fix costs over everyone, and its replicates: accuracy or balanced accuracy lost, or error gained."""
     measures = comparison.measures
-    names = [metric.id for metric in measures.metrics]
+    names = [metric.base_id for metric in measures.metrics]
     if "mae" in names:
-        q, sign = names.index("mae"), 1.0
-        value = sign * (measures.after[fix, q, -1] - measures.before[q, -1])
-        return float(value), sign * (measures.after_draws[fix, q, -1] - measures.before_draws[q, -1])
-    if objective == "balanced_accuracy" and "fpr" in names:
-        tpr, fpr = names.index("tpr"), names.index("fpr")
-        moved, drawn = (
-            (a[fix, fpr, -1] - b[fpr, -1] - a[fix, tpr, -1] + b[tpr, -1]) / 2
-            for a, b in ((measures.after, measures.before), (measures.after_draws, measures.before_draws))
-        )
-        return float(moved), np.asarray(drawn)
-    q = names.index("accuracy")
-    return (
-        float(measures.before[q, -1] - measures.after[fix, q, -1]),
-        measures.before_draws[q, -1] - measures.after_draws[fix, q, -1],
+        parts = [(names.index("mae"), 1.0)]
+    elif objective == "accuracy":
+        parts = [(names.index("accuracy"), -1.0)]
+    elif names.count("tpr") == 1:
+        parts = [(names.index("tpr"), -0.5), (names.index("fpr"), 0.5)]
+    else:  # of several classes, the mean of their recalls
+        recalls = [number for number, name in enumerate(names) if name == "tpr"]
+        parts = [(number, -1.0 / len(recalls)) for number in recalls]
+    moved, drawn = (
+        sum(sign * (after[fix, q, -1] - before[q, -1]) for q, sign in parts)
+        for after, before in ((measures.after, measures.before), (measures.after_draws, measures.before_draws))
     )
+    return float(moved), np.asarray(drawn)
 
 
 def _front(comparison: Comparison, wanted: tuple[Goal, int], objective: str) -> tuple[str, ...]:

@@ -10,10 +10,9 @@ import numpy as np
 from isonomia.data import Dataset
 from isonomia.errors import SpecError
 from isonomia.events import Progress, ProgressLike
-from isonomia.mitigation.judging.bands import CRITERIA
 from isonomia.mitigation.judging.estimators import choose_estimator
 from isonomia.mitigation.judging.found import GroupsOf
-from isonomia.mitigation.judging.goals import PolicyLike, read_goals
+from isonomia.mitigation.judging.goals import GOALS, PolicyLike, read_goals
 from isonomia.mitigation.judging.mitigated import Mitigated
 from isonomia.mitigation.judging.plan import Objective, Plan, choose_attributes
 from isonomia.mitigation.registry import MITIGATIONS
@@ -22,7 +21,7 @@ from isonomia.subject import Reading, Subject, read_dataset
 
 
 @validated(
-    goal=Choice(tuple(CRITERIA)),
+    goal=Choice(GOALS),
     limit=Number(at_least=0).or_none("for 0.05, or a ratio of 0.8"),
     methods=Either(Choice(("applicable",)), Several(Entry(MITIGATIONS), single=True)),
     attributes=NAMES.or_none("for the first"),
@@ -66,8 +65,10 @@ def mitigate(
     model : model, Surface or predictions, optional
         What predicts already; only fixes after training apply.
     goal : "demographic_parity", "disparate_impact", "equal_opportunity", "predictive_equality", "equalized_odds", \
-"predictive_parity" or "overall_accuracy_equality"
-        The criterion that groups are compared by.
+"predictive_parity", "overall_accuracy_equality", "mean_error_equality" or "error_ratio"
+        The criterion that groups are compared by. Of several classes the worst class counts. For numbers: mean
+        predictions ("demographic_parity"), mean errors, or mean absolute errors (their difference, or the smallest over
+        the largest).
     limit : float, optional
         The largest difference (0.05), or the smallest ratio (0.8).
     policy : str, mapping or Policy, optional
@@ -160,6 +161,8 @@ def try_fixes(
 ) -> Mitigated:
     """`mitigate` for a dataset; the other options are those of a `Plan`."""
     subject = _subject(dataset, estimator, model)
+    if subject.task == "regression" and options.get("objective", "accuracy") != "accuracy":
+        raise SpecError("Predicted numbers have no balanced accuracy: leave out `objective`; a fix costs mean error.")
     known = [column.name for column in subject.needs_attributes()]
     spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
     goals, ignored = read_goals(goal, limit, policy, subject.task, known=known, spread=spread)

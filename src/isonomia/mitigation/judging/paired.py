@@ -19,7 +19,7 @@ from isonomia.typing import Floats
 BINARY = ("selection_rate", "tpr", "fpr", "ppv", "accuracy")
 #: The same where the true outcomes are not known.
 WITHOUT_TRUTH = ("selection_rate",)
-NUMBERS = ("mean_prediction", "mae")
+NUMBERS = ("mean_prediction", "mae", "mean_error")
 #: Combinations of the joint table times replicates, beyond which its margins are drawn instead.
 MAX_DRAWS = 300_000
 
@@ -56,7 +56,7 @@ def metrics_of(task: str, classes: Sequence[Any], with_truth: bool) -> tuple[Met
         return tuple(METRICS[name] for name in (NUMBERS if with_truth else NUMBERS[:1]))
     if len(classes) == 2:
         return tuple(METRICS[name] for name in (BINARY if with_truth else WITHOUT_TRUTH))
-    names = ("selection_rate", "tpr") if with_truth else WITHOUT_TRUTH
+    names = BINARY[:-1] if with_truth else WITHOUT_TRUTH
     each = [of_class(METRICS[name], code, label) for name in names for code, label in enumerate(classes)]
     return (*each, *((METRICS["accuracy"],) if with_truth else ()))
 
@@ -150,24 +150,27 @@ def add_numbers(
     n_boot: int,
     seed: int,
 ) -> Measures:
-    """Measures of predicted numbers: mean and mean absolute error, from sums over cells and their covariances."""
+    """Measures of predicted numbers (mean, mean absolute error, mean error) from sums over cells and their covariances.
+
+    The mean error is the mean prediction less the mean outcome, so that outcomes are one more column.
+    """
     metrics = metrics_of("regression", (), truth is not None)
     each = [before, *after]
     w = np.ones(before.size) if weights is None else weights
-    parts = each if truth is None else [*each, *(np.abs(one - truth) for one in each)]
+    parts = each if truth is None else [*each, *(np.abs(one - truth) for one in each), truth]
     rows = np.column_stack([w, *(w * part for part in parts)])
     C, codes = len(groups.labels), groups.cells.codes.astype(np.intp)
     n = count_by(codes, C)
     sums = np.stack([sum_by(codes, column, C) for column in rows.T], axis=1)
-    products = np.stack([[sum_by(codes, one * other, C) for other in rows.T] for one in rows.T], axis=-1).transpose(
-        1, 0, 2
-    )
+    by_cell = np.split(rows[np.argsort(codes, kind="stable")], np.cumsum(n)[:-1].astype(np.intp))
+    products = np.stack([part.T @ part for part in by_cell])
     drawn = resample_sums(n, sums, products, n_boot, seed)[1]
     sets = np.column_stack([groups.indicator([group.cells for group in groups.groups]), np.ones(C)])
     total = np.einsum("bcq,cs->bsq", np.concatenate([sums[None], drawn]), sets)
-    means = np.moveaxis(quotient(total[..., 1:], total[..., :1]), -1, 0).reshape(
-        len(metrics), len(each), n_boot + 1, -1
-    )
+    means = np.moveaxis(quotient(total[..., 1:], total[..., :1]), -1, 0)
+    if truth is not None:
+        means = np.concatenate([means[:-1], means[: len(each)] - means[-1]])
+    means = means.reshape(len(metrics), len(each), n_boot + 1, -1)
     draws = np.moveaxis(means[:, :, 1:], 2, -1)
     size = np.tile((n @ sets).astype(float), (len(metrics), 1))
     point = means[:, :, 0]

@@ -6,13 +6,9 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from isonomia.mitigation._training import fit_weighted, weight_argument
-
-
-def _has_probabilities(self: Any) -> bool:
-    return hasattr(getattr(self, "estimator_", None) or self.estimator, "predict_proba")
+from isonomia.mitigation._training import fit_weighted, inner_has, weight_argument
 
 
 class Transformed(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,7 +28,10 @@ class Transformed(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
         """Learn the change of the features, then train on changed features."""
         self.transformer_ = clone(self.transformer)
-        changed = self.transformer_.fit_transform(X, y, sensitive_features=sensitive_features)
+        given = {"sensitive_features": sensitive_features}
+        if has_fit_parameter(self.transformer_, "sample_weight"):
+            given["sample_weight"] = sample_weight
+        changed = self.transformer_.fit_transform(X, y, **given)
         model = clone(self.estimator)
         weights = sample_weight if weight_argument(model) else None
         self.estimator_ = fit_weighted(model, changed, y, weights, owner="mitigate")
@@ -48,7 +47,7 @@ class Transformed(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """The predictions for changed features."""
         return self.estimator_.predict(self._changed(X, sensitive_features))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Any:
         """The probabilities for changed features."""
         return self.estimator_.predict_proba(self._changed(X, sensitive_features))

@@ -15,17 +15,16 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from isonomia.counting import Codes, composite, count_by
 from isonomia.errors import DataError, IsonomiaError, ModelError, NotApplicable
-from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import Message, msg
 from isonomia.mitigation._training import fit_weighted, weight_argument
 from isonomia.mitigation.before.changing import FeatureMitigator
 from isonomia.mitigation.before.ranking import take_rows
-from isonomia.mitigation.judging.bands import CRITERIA
+from isonomia.mitigation.judging.effect_tables import criterion_titles
 from isonomia.mitigation.judging.goals import Goal
 from isonomia.mitigation.judging.transformed import Transformed
 from isonomia.mitigation.registry import Mitigation
 from isonomia.parameters import Kind
-from isonomia.typing import Floats, Indices
+from isonomia.typing import Bools, Floats, Indices
 
 #: Parts that the training rows are cut into for scores that a fix after training is tuned on.
 INNER = 3
@@ -227,20 +226,28 @@ def tightened(goal: Goal, trial: Trial, parts: int = 1) -> float:
     said = np.concatenate([np.asarray(split.decisions) for split in trial.splits])
     columns = [np.concatenate([s.held.attributes[i].codes for s in trial.splits]) for i in range(trial.n_attributes)]
     _, group = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
-    if trial.regression:
-        sizes = np.sort(count_by(group.ravel(), int(group.max()) + 1))[:2]
-        spread = float(np.std(said if goal.criterion == "demographic_parity" else np.abs(said - y)))
-        margin = 4 * spread * float(np.sqrt(np.sum(parts / np.maximum(sizes, 1))))
-        return float(max(0.1 * goal.tol, goal.tol - margin))
     margin = 0.0
-    for metric in CRITERIA[goal.criterion][0]:
-        rows = {"tpr": y == 1, "fpr": y == 0, "ppv": said == 1}.get(metric, np.ones(y.size, dtype=bool))
-        rate = float(np.mean((said == y)[rows] if metric == "accuracy" else (said == 1)[rows])) if rows.any() else 0.5
+    for values, rows in _compared(goal, trial, y, said):
         sizes = np.sort(count_by(group.ravel()[rows], int(group.max()) + 1))
-        sizes = sizes[sizes > 0][:2]
-        error = np.sqrt(np.clip(rate * (1 - rate), 0.01, None) * np.sum(parts / np.maximum(sizes, 1)))
-        margin = max(margin, 4 * error / max(rate, 0.01) if goal.ratio else 4 * error)
+        mean, variance = (float(values[rows].mean()), float(values[rows].var())) if rows.any() else (0.5, 0.25)
+        least = 0.0 if trial.regression else 0.01
+        error = np.sqrt(max(variance, least) * np.sum(parts / sizes[sizes > 0][:2]))
+        margin = max(margin, 4 * error / max(abs(mean), least or 1e-300) if goal.ratio else 4 * error)
     return float(max(0.1 * goal.tol, goal.tol - margin))
+
+
+def _compared(goal: Goal, trial: Trial, y: NDArray[Any], said: NDArray[Any]) -> list[tuple[NDArray[Any], Bools]]:
+    """The figures of people whose means a goal compares, and whose they are; for several classes, of each class."""
+    everyone = np.ones(y.size, dtype=bool)
+    if trial.regression:
+        of_numbers = {"mean_prediction": said, "mean_error": said - y, "mae": np.abs(said - y)}
+        return [(of_numbers[metric], everyone) for metric in goal.metrics(trial.task)]
+    found = []
+    for k in range(len(trial.classes)) if len(trial.classes) > 2 else (1,):
+        rows = {"tpr": y == k, "fpr": y != k, "ppv": said == k}
+        right = {"ppv": y == k, "accuracy": said == y}
+        found += [(right.get(metric, said == k), rows.get(metric, everyone)) for metric in goal.metrics(trial.task)]
+    return found
 
 
 def options_for(
@@ -274,7 +281,7 @@ def _aim(kind: Kind[Any], name: str, criterion: str) -> Any:
             return kind.check(name, candidate)
         except IsonomiaError:
             continue
-    raise NotApplicable(msg("cannot be tuned for {criterion}", criterion=DESCRIPTIONS[criterion].title))
+    raise NotApplicable(msg("cannot be tuned for {criterion}", criterion=criterion_titles()[criterion]))
 
 
 def attempt(entry: Mitigation, options: Mapping[str, Any], trial: Trial, advance: Callable[[], None]) -> Attempt:

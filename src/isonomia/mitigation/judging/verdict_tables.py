@@ -11,15 +11,17 @@ from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.mitigation.judging.bands import criteria_of
 from isonomia.mitigation.judging.comparison import Comparison
+from isonomia.mitigation.judging.effect_findings import findings_of, people_apart, people_changed
 from isonomia.mitigation.judging.effect_tables import (
+    COSTS,
     changes_table,
     cost_of,
     cost_sentence,
     criteria_table,
     criterion_titles,
-    findings_of,
     flows_table,
     groups_table,
+    interval_at,
     levelling_table,
     pictures_of,
     price_of,
@@ -40,11 +42,6 @@ STAGES = {
     "in": msg("in training"),
     "after": msg("after training"),
     "none": msg("unchanged"),
-}
-#: What a fix costs by its metric: the figure, its change, and what a point of gap costs.
-COSTS = {
-    "accuracy": (msg("accuracy"), msg("change of accuracy"), msg("accuracy lost per point")),
-    "mae": (msg("mean absolute error"), msg("change of the mean absolute error"), msg("error gained per point")),
 }
 #: Metrics of the goal that slopes show.
 MOST_METRICS = 3
@@ -155,9 +152,9 @@ def method_row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]
         "stage": "none" if entry is None else entry.stage,
         "criterion": comparison.gaps.keys[figure][0],
         "aim": None if one is None else one.aim,
-        "gap_before": _at(bands.before, (figure,)),
-        "gap": _at(bands.after, (fix, figure)),
-        "gap_change": _at(bands.change, (fix, figure)),
+        "gap_before": interval_at(bands.before, (figure,), 0.0),
+        "gap": interval_at(bands.after, (fix, figure), 0.0),
+        "gap_change": interval_at(bands.change, (fix, figure)),
         cost: float(comparison.measures.after[fix, comparison.measures.index(cost), -1]),
         f"{cost}_change": comparison.overall_of(fix, cost),
         "share_changed": None if regression else comparison.share_changed(fix),
@@ -194,10 +191,6 @@ def _skipped_row(judged: Judged, entry: Mitigation, reason: Message | str) -> di
     }
 
 
-def _at(band: Any, at: tuple[int, ...]) -> tuple[float, float, float]:
-    return float(band.value[at]), max(float(band.low[at]), -1.0), float(band.high[at])
-
-
 def _stacked(judged: Judged, tried: Mapping[str, Attempt], make: Callable[[Comparison, int], Table]) -> Table:
     """The table of every fix, one below the other: the one that is shown in detail first, no fix last."""
     comparison = judged.comparison
@@ -221,7 +214,7 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
         return ()
     closest = judged.leading
     figure, fix = judged.figures[closest], comparison.names.index(closest)
-    value, low, high = _at(comparison.bands.after, (fix, figure))
+    value, low, high = interval_at(comparison.bands.after, (fix, figure), 0.0)
     return (
         Finding(
             code="mitigation.none_meets",
@@ -238,6 +231,7 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
             estimate=Estimate(value, low, high, n=len(comparison.subject), method="max-t"),
             n=len(comparison.subject),
             threshold=judged.of[closest].limit,
+            people=people_apart(comparison, fix, figure),
             columns=comparison.gaps.keys[figure][1],
             evidence="mitigation/methods",
         ),
@@ -247,7 +241,7 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
 def _best(judged: Judged, entry: Mitigation) -> Finding:
     comparison, fix = judged.comparison, judged.comparison.names.index(entry.id)
     figure = judged.figures[entry.id]
-    value, low, high = _at(comparison.bands.after, (fix, figure))
+    value, low, high = interval_at(comparison.bands.after, (fix, figure), 0.0)
     return Finding(
         code="mitigation.best",
         severity="notice",
@@ -265,6 +259,7 @@ def _best(judged: Judged, entry: Mitigation) -> Finding:
         estimate=Estimate(value, low, high, n=len(comparison.subject), method="max-t"),
         n=len(comparison.subject),
         threshold=judged.of[entry.id].limit,
+        people=people_changed(comparison, fix),
         columns=comparison.gaps.keys[figure][1],
         evidence="mitigation/methods",
     )

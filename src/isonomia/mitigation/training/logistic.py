@@ -21,8 +21,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from isonomia.counting import sum_by
 from isonomia.mitigation.before.ranking import take_rows
+from isonomia.mitigation.training.ensemble import Ensemble
 from isonomia.mitigation.training.parity import Parity
-from isonomia.mitigation.training.prices import Found, Tried, search_prices
+from isonomia.mitigation.training.prices import Found, Tried, mix, search_prices
 from isonomia.typing import Bools, Floats
 
 #: Rows on which the prices are guessed before all rows are fitted.
@@ -38,9 +39,19 @@ DIRECTIONS = 12
 
 
 def fit_at_prices(
-    last: LogisticRegression, X: Any, classes: NDArray[Any], parity: Parity, eps: float, rounds: int
+    last: LogisticRegression,
+    X: Any,
+    classes: NDArray[Any],
+    parity: Parity,
+    eps: float,
+    rounds: int,
+    *,
+    draws: int | None = None,
 ) -> tuple[Any, int]:
-    """The logistic regression with the fewest errors whose gap is within eps, and the number of fits on all rows."""
+    """The logistic regression with the fewest errors whose gap is within eps, and the number of fits on all rows.
+
+    `draws` is the seed of a mixture of regressions, one of which is drawn for each decision; None for a single one.
+    """
     model = clone(last).set_params(warm_start=True)
     if model.solver == "lbfgs" and isinstance(X, np.ndarray) and X.shape[0] > 10 * X.shape[1]:
         model.set_params(solver="newton-cholesky")  # the same optimum, in a few steps
@@ -51,10 +62,20 @@ def fit_at_prices(
             guess = _search(model, take_rows(X, some), classes, parity.take(some), eps, rounds, None)
             start = guess.best.prices if guess.best.prices.any() else None
         found = _search(model, X, classes, parity, eps, rounds, start)
-    best = found.best.model
-    if found.best.prices.any():
-        _sharpen(best, X, parity, eps)
-    return best.set_params(warm_start=last.warm_start, solver=last.solver), found.fits
+    best, fits = found.best.model, len(found.tried)
+    given = {"warm_start": last.warm_start, "solver": last.solver}
+    if not found.best.prices.any():
+        return best.set_params(**given), fits
+    sharpened = deepcopy(best)
+    _sharpen(sharpened, X, parity, eps)
+    if draws is None:
+        return sharpened.set_params(**given), fits
+    said = np.asarray(sharpened.decision_function(X)) > 0
+    moved = Tried(prices=found.best.prices, figures=parity.rates(said), error=parity.error(said), model=sharpened)
+    every = [*found.tried, moved]
+    shares = mix(every, eps)
+    kept = [one.model.set_params(**given) for one, share in zip(every, shares, strict=True) if share > 0]
+    return Ensemble(kept, shares[shares > 0], chance=True, seed=draws), fits
 
 
 def _search(

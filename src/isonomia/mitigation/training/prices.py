@@ -8,7 +8,7 @@ r'(q - p) - (q - p)'K(q - p) / 2 - e / 2 |q|_1, with K = -dr/dp, damped where th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ from isonomia.typing import Floats
 AIM, NEAR = 0.8, 0.55
 #: Results within the limit, and steps without gain, after which the search ends.
 ENOUGH, PATIENCE = 3, 6
+#: How many times the error of the first fit one may have that misses the limit.
+WORSE = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +43,10 @@ class Tried:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """The best fit, and how many it took."""
+    """The best fit, and all that were tried."""
 
     best: Tried
-    fits: int
+    tried: tuple[Tried, ...]
 
 
 def search_prices(
@@ -58,7 +60,7 @@ def search_prices(
     aim: float = AIM,
     near: float = NEAR,
 ) -> Found:
-    """The fit with the smallest error whose gap is within the limit; the smallest gap where none is.
+    """The fit with the smallest error whose gap is within the limit; where none is, the smallest gap found.
 
     Parameters
     ----------
@@ -91,12 +93,37 @@ def search_prices(
             if failed > PATIENCE:
                 break
         prices = _next(best.prices, best.figures, K + weight * damping, aim * limit)
-    return Found(best=_best(tried, limit), fits=len(tried))
+    return Found(best=_best(tried, limit), tried=tuple(tried))
+
+
+def mix(tried: Sequence[Tried], limit: float) -> Floats:
+    """Shares of fits with the smallest expected error whose expected figures differ by at most the limit.
+
+    The smallest gap that any mixture reaches stands for a limit that none keeps.
+    """
+    from scipy.optimize import linprog
+
+    solve: Any = linprog  # its stubs know no matrices beside bounds that are open
+    n, figures = len(tried), np.stack([one.figures for one in tried])  # (fits, comparisons, groups)
+    one, other = np.triu_indices(figures.shape[-1], 1)
+    apart = (figures[..., one] - figures[..., other]).reshape(n, -1).T
+    rows = np.vstack([apart, -apart])
+    gap = np.column_stack([rows, -np.ones(len(rows))])  # the last variable is the gap
+    whole, bounds = np.ones((1, n + 1)), [(0.0, 1.0)] * n + [(0.0, None)]
+    whole[0, -1] = 0.0
+    least = solve(1.0 - whole[0], gap, np.zeros(len(rows)), whole, [1.0], bounds)
+    within = np.full(len(rows), max(limit, float(least.fun) + 1e-9))
+    found = solve(np.array([one.error for one in tried]), rows, within, whole[:, :-1], [1.0], bounds[:-1])
+    shares = np.where(found.x > 1e-9, found.x, 0.0)
+    return np.asarray(shares / shares.sum())
 
 
 def _best(tried: list[Tried], limit: float) -> Tried:
+    """The smallest error within the limit, else the smallest gap among fits that are not far worse than the first."""
     inside = [one for one in tried if one.gap <= limit]
-    return min(inside, key=lambda one: one.error) if inside else min(tried, key=lambda one: one.gap)
+    if inside:
+        return min(inside, key=lambda one: one.error)
+    return min((one for one in tried if one.error <= WORSE * tried[0].error), key=lambda one: one.gap)
 
 
 def _positive(K: Floats) -> Floats:

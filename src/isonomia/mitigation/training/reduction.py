@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import sklearn
@@ -33,10 +34,17 @@ from isonomia.mitigation.training.weighted_moments import weighted_moment
 from isonomia.parameters import SEED, Boolean, Choice, Integer, Number
 from isonomia.typing import Bools, Floats
 
-Goal = Literal["demographic_parity", "equalized_odds", "equal_opportunity", "predictive_equality", "bounded_loss"]
+Goal = Literal[
+    "demographic_parity",
+    "equalized_odds",
+    "equal_opportunity",
+    "predictive_equality",
+    "mean_error_equality",
+    "bounded_loss",
+]
 Solver = Literal["auto", "price", "exponentiated_gradient", "grid"]
 #: The goals of numbers.
-NUMBER_GOALS = ("demographic_parity", "bounded_loss")
+NUMBER_GOALS = ("demographic_parity", "mean_error_equality", "bounded_loss")
 #: Fairlearn's names of the goals.
 MOMENTS = {
     "demographic_parity": "DemographicParity",
@@ -56,9 +64,10 @@ class Reduce(TrainingMitigator):
     sensitive : str or list of str, optional
         The columns of X that hold the protected attribute; several make intersections, an empty list makes everyone one
         group. None where the attribute comes as `sensitive_features`.
-    goal : "demographic_parity", "equalized_odds", "equal_opportunity", "predictive_equality" or "bounded_loss"
-        Which rates shall be alike. For numbers: "demographic_parity" (mean predictions), or "bounded_loss" (every
-        group's mean squared error is at most `eps`).
+    goal : "demographic_parity", "equalized_odds", "equal_opportunity", "predictive_equality", \
+"mean_error_equality" or "bounded_loss"
+        Which rates shall be alike. For numbers: "demographic_parity" (mean predictions), "mean_error_equality" (mean
+        errors), or "bounded_loss" (every group's mean squared error is at most `eps`).
     eps : float
         How much two groups may differ on the training rows: rates (at most 1), or means in the unit of y.
     solver : "auto", "price", "exponentiated_gradient" or "grid"
@@ -113,7 +122,7 @@ class Reduce(TrainingMitigator):
 
     __kinds__: ClassVar = {
         **TrainingMitigator.__kinds__,
-        "goal": Choice((*OUTCOMES, "bounded_loss")),
+        "goal": Choice(get_args(Goal)),
         "eps": Number(above=0),
         "solver": Choice(("auto", "price", "exponentiated_gradient", "grid")),
         "deterministic": Boolean(),
@@ -182,18 +191,19 @@ class Reduce(TrainingMitigator):
         goal = options["goal"]
         if goal not in NUMBER_GOALS or options["solver"] not in ("auto", "price"):
             raise SpecError(
-                f"For numbers there are the goals {' and '.join(NUMBER_GOALS)} with solver='price'; got goal='{goal}' "
+                f"For numbers there are the goals {', '.join(NUMBER_GOALS)} with solver='price'; got goal='{goal}' "
                 f"and solver='{options['solver']}'."
             )
         self.solver_ = "price" if groups.size > 1 else "none"
         last, matrix, whole = prepare(model, X, y)
-        train = fit_equal_means if goal == "demographic_parity" else fit_bounded_losses
+        of_errors = goal == "mean_error_equality"
+        train = fit_bounded_losses if goal == "bounded_loss" else partial(fit_equal_means, of_errors=of_errors)
         found, self.fits_ = train(last, matrix, y.astype(float), groups, weights, options["eps"], options["rounds"])
         said = np.asarray(found.predict(matrix), dtype=float)
-        wrong = (said - y) ** 2
-        figures = mean_by(groups.codes, said if goal == "demographic_parity" else wrong, groups.size, weights)
-        self.gap_ = float(np.ptp(figures) if goal == "demographic_parity" else figures.max())
-        self.error_ = float(np.average(wrong, weights=weights))
+        compared = {"demographic_parity": said, "mean_error_equality": said - y, "bounded_loss": (said - y) ** 2}[goal]
+        figures = mean_by(groups.codes, compared, groups.size, weights)
+        self.gap_ = float(figures.max() if goal == "bounded_loss" else np.ptp(figures))
+        self.error_ = float(np.average((said - y) ** 2, weights=weights))
         return whole(found)
 
     def _by_fairlearn(
@@ -251,7 +261,8 @@ def _solver(asked: str, model: Any) -> str:
 def _by_price(model: Any, X: Any, classes: NDArray[Any], parity: Parity, options: dict[str, Any]) -> tuple[Any, int]:
     """A logistic regression at the prices that keep the gap within the limit; the other steps are fitted once."""
     last, matrix, whole = prepare(model, X, classes[parity.positive.astype(int)])
-    trained, fits = fit_at_prices(last, matrix, classes, parity, options["eps"], options["rounds"])
+    draws = None if options["deterministic"] else options["seed"]
+    trained, fits = fit_at_prices(last, matrix, classes, parity, options["eps"], options["rounds"], draws=draws)
     return whole(trained), fits
 
 

@@ -1,4 +1,4 @@
-"""Numbers under parity: means of predictions that are alike between groups, or a bound on every group's error.
+"""Numbers under parity: means of predictions or of errors that are alike between groups, or a bound on group errors.
 
 For squared error a price on the predictions of a group is a shift of its targets: sum_i w_i (f_i - y_i)^2 + p_g mean_g
 f is least where f is fitted to y - p_g / (2 W_g). A bound on the groups' mean squared errors is a price on each group's
@@ -25,9 +25,17 @@ MOST = 1e6
 
 
 def fit_equal_means(
-    model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, limit: float, rounds: int
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    groups: Codes,
+    weights: Floats | None,
+    limit: float,
+    rounds: int,
+    *,
+    of_errors: bool = False,
 ) -> tuple[Any, int]:
-    """The model whose mean predictions differ by at most the limit between groups, and the number of fits."""
+    """The model whose mean predictions (or mean errors) differ by at most the limit, and the number of fits."""
     used = weights if weight_argument(model) else None
     mass = sum_by(groups.codes, weights, groups.size)
     mass = mass / mass.sum()
@@ -42,7 +50,7 @@ def fit_equal_means(
     def fit(prices: Floats) -> Tried:
         fitted, said = trained(y - (prices[0] / (2 * mass))[groups.codes])
         error = float(np.average((said - y) ** 2, weights=weights))
-        return Tried(prices=prices, figures=means(said), error=error, model=fitted)
+        return Tried(prices=prices, figures=means(said - y if of_errors else said), error=error, model=fitted)
 
     answers: list[Floats] = []
 
@@ -54,7 +62,7 @@ def fit_equal_means(
         return answers[0]
 
     found = search_prices(fit, response, mass[None], limit, rounds, aim=AIM, near=NEAR)
-    return found.best.model, found.fits + (groups.size if answers else 0)
+    return found.best.model, len(found.tried) + (groups.size if answers else 0)
 
 
 def fit_bounded_losses(

@@ -20,8 +20,7 @@ from isonomia.evidence import THRESHOLDS, Result
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
 from isonomia.mitigation import MITIGATIONS, Mitigated, mitigate
-from isonomia.mitigation.judging.bands import CRITERIA
-from isonomia.mitigation.judging.goals import Goal, goals_of, read_goal
+from isonomia.mitigation.judging.goals import GOALS, Goal, goals_of, read_goal
 from isonomia.mitigation.judging.plan import Plan
 from isonomia.mitigation.judging.trying import refusal
 from isonomia.mitigation.registry import Stage
@@ -46,7 +45,7 @@ LINEAR = (LogisticRegression, LinearRegression, Ridge)
     purpose="fixes tried on held-out people: gaps, accuracy and decisions before and after",
     within="full",
     parameters=(
-        Parameter("goal", Choice(tuple(CRITERIA)).or_none(), None, "the criterion; by default the audit's policy"),
+        Parameter("goal", Choice(GOALS).or_none(), None, "the criterion; by default the audit's policy"),
         *parameters_of(mitigate, "limit", "methods"),
         Parameter("attributes", NAMES.or_none(), None, "what is fixed; by default the attribute with the largest gap"),
         *parameters_of(mitigate, "attribute_at_decision", "randomised", "objective"),
