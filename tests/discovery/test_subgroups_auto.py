@@ -87,24 +87,34 @@ def test_expected_favourable_is_an_increasing_step_function() -> None:
 
 def test_what_auto_takes_for_what_is_known() -> None:
     frame, outcome, score = people(600)
+    decided = (score > 0.5).astype(int)
     scored = find_subgroups(frame, y_true=outcome, y_score=score, method="auto")
     assert {item.stats["metric"] for item in scored.subgroups} == {"underrated", "overrated"}
+    both = find_subgroups(frame, y_true=outcome, y_pred=decided, positive=1, method="auto")
+    assert {item.stats["metric"] for item in both.subgroups} == {"fpr", "fnr"}
     errors = find_subgroups(frame, errors=np.abs(outcome - score), method="auto")
     assert {item.stats["metric"] for item in errors.subgroups} == {"error"}
-    alone = find_subgroups(frame, y_pred=(score > 0.5).astype(int), method="auto")
+    for result in (scored, both, errors):
+        assert result.method == "sliceline"
+        assert any("Searched by sliceline" in str(note) for note in result.notes)
+        assert any("Found one by one" in str(note) for note in result.notes)
+    alone = find_subgroups(frame, y_pred=decided, method="auto")
     assert {item.stats["metric"] for item in alone.subgroups} == {"selection_rate"}
-    for result in (scored, errors, alone):
-        assert result.method == "divexplorer"
-        assert any("Searched by divexplorer" in str(note) for note in result.notes)
-        assert max(row["overlap"] for row in result.tables["subgroups"].rows()) <= 0.6
+    assert alone.method == "divexplorer"
+    assert max(row["overlap"] for row in alone.tables["subgroups"].rows()) <= 0.6
     assert all(choice.method in METHODS for choice in CHOICES)
 
 
 def test_what_the_caller_gives_stays() -> None:
     frame, outcome, score = people(600)
-    result = find_subgroups(frame, y_true=outcome, y_score=score, method="auto", metric="error_rate", holdout=0.3)
-    assert {item.stats["metric"] for item in result.subgroups} <= {"error_rate"}
+    result = find_subgroups(frame, y_true=outcome, y_score=score, method="auto", metric="accuracy", holdout=0.3)
+    assert {item.stats["metric"] for item in result.subgroups} <= {"accuracy"}
     assert any("420 rows and measured on the other 180" in str(note) for note in result.notes)
+    worse = find_subgroups(frame, y_true=outcome, y_score=score, method="auto", metric="accuracy")
+    assert worse.subgroups
+    assert all((item.estimate.value or 0) <= (item.overall or 0) for item in worse.subgroups)
+    plain = find_subgroups(frame, y_true=outcome, y_score=score, method="auto", one_by_one=False)
+    assert not any("Found one by one" in str(note) for note in plain.notes)
     with pytest.raises(SpecError, match="penalty"):
         find_subgroups(frame, y_true=outcome, y_score=score, method="auto", penalty=1)
 

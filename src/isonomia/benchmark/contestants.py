@@ -215,7 +215,7 @@ _HOLDOUT: dict[str, Any] = {"holdout": 0.5, "one_by_one": True}
 _VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "divexplorer_t": (
         "divexplorer",
-        "DivExplorer by t, without repeats: what find_subgroups(method='auto') does",
+        "DivExplorer by t, without repeats",
         {"rank_by": "t", "max_overlap": 0.6},
     ),
     "divexplorer_one_by_one": (
@@ -225,7 +225,7 @@ _VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "sliceline_one_by_one": (
         "sliceline",
-        "SliceLine with less weight of size, each subgroup by what it has beyond those before it",
+        "SliceLine with less weight of size, one by one: what find_subgroups(method='auto') does",
         {"alpha": 0.99, "one_by_one": True},
     ),
     "sliceline_holdout": (

@@ -21,7 +21,7 @@ class Chosen:
     method : str
         Of `METHODS`.
     settings : mapping
-        `metric` and `max_overlap` where the caller leaves them out.
+        `metric`, `max_overlap` and `one_by_one` where the caller leaves them out.
     options : mapping
         The method's own.
     reason : Message
@@ -45,40 +45,58 @@ def _scored(subject: Subject, errors: bool) -> bool:
     return known and not errors and outcome.surface.task == "binary"
 
 
+def _decided(subject: Subject, errors: bool) -> bool:
+    outcome = subject.outcome
+    known = outcome.truth is not None and outcome.surface.label is not None
+    return known and not errors and outcome.surface.task == "binary"
+
+
 def _has_errors(subject: Subject, errors: bool) -> bool:
     return errors or (subject.outcome.truth is not None and bool(subject.outcome.surface.kinds))
 
 
-_BY_T = {"rank_by": "t"}
+_ALPHA: dict[str, Any] = {"alpha": 0.99}
+_ERRORS_ALONE = msg("it finds most of the subgroups whose bias is known; here errors are all there is to compare")
 #: The first row that fits is taken; see docs/benchmark.md.
 CHOICES: tuple[Chosen, ...] = (
     Chosen(
         fits=_scored,
-        method="divexplorer",
-        settings={"metric": ("underrated", "overrated"), "max_overlap": 0.6},
-        options=_BY_T,
-        reason=msg("ranked by t and without repeats it finds most of the subgroups whose bias is known"),
-        contestant="divexplorer_t",
+        method="sliceline",
+        settings={"metric": ("underrated", "overrated"), "one_by_one": True},
+        options=_ALPHA,
+        reason=msg("one by one it finds most of the subgroups whose bias is known"),
+        contestant="sliceline_one_by_one",
     ),
     Chosen(
-        fits=_has_errors,
-        method="divexplorer",
-        settings={"max_overlap": 0.6},
-        options=_BY_T,
-        reason=msg("it finds most of the subgroups whose bias is known; here errors are all there is to compare"),
+        fits=_decided,
+        method="sliceline",
+        settings={"metric": ("fpr", "fnr"), "one_by_one": True},
+        options=_ALPHA,
+        reason=_ERRORS_ALONE,
     ),
+    Chosen(fits=_has_errors, method="sliceline", settings={"one_by_one": True}, options=_ALPHA, reason=_ERRORS_ALONE),
     Chosen(
         fits=lambda subject, errors: True,
         method="divexplorer",
         settings={"max_overlap": 0.6},
-        options=_BY_T,
+        options={"rank_by": "t"},
         reason=msg("without errors it compares outcome rates, which is what is left to compare"),
     ),
 )
+#: Where the caller names the metric.
+FOR_METRIC = Chosen(
+    fits=lambda subject, errors: True,
+    method="divexplorer",
+    settings={"max_overlap": 0.6},
+    options={"rank_by": "t"},
+    reason=msg("it compares any metric, in the direction that is worse"),
+)
 
 
-def choose(subject: Subject, *, errors: bool) -> Chosen:
+def choose(subject: Subject, *, errors: bool, metric: Any = None) -> Chosen:
     """The row for a subject."""
+    if metric is not None:
+        return FOR_METRIC
     return next(choice for choice in CHOICES if choice.fits(subject, errors))
 
 
@@ -86,7 +104,7 @@ def resolve(
     subject: Subject, errors: bool, settings: dict[str, Any], options: dict[str, Any]
 ) -> tuple[str, dict[str, Any], dict[str, Any], tuple[Message, ...]]:
     """The method, settings and options that "auto" stands for, and a note; what the caller gave stays."""
-    choice = choose(subject, errors=errors)
+    choice = choose(subject, errors=errors, metric=settings["metric"])
     chosen = {name: choice.settings.get(name) if value is None else value for name, value in settings.items()}
     note = msg("Searched by {method}: {reason}.", method=choice.method, reason=choice.reason)
     return choice.method, chosen, {**choice.options, **options}, (note,)

@@ -83,8 +83,8 @@ def find_subgroups(
     model : model, Surface or None
         Who predicts; None where predictions or errors are given, or are columns of the dataset.
     method : str
-        The name of a method in `METHODS` (``isonomia methods`` lists them), or "auto": what finds most where the bias
-        is known (docs/benchmark.md), without repeats; a note of the result names it.
+        The name of a method in `METHODS` (``isonomia methods`` lists them), or "auto": what finds most where the
+        bias is known (docs/benchmark.md), one by one; a note of the result names it.
     y_true, y_pred, y_score, errors : columns, optional
         True outcomes, decisions (or probabilities), probabilities, and errors of any kind (at least 0).
     k : int
