@@ -4,6 +4,7 @@
 rate k / n                    `wilson`
 mean, from its error          `student_interval`, `normal_interval`
 mean of skewed values         `mean_intervals.hall_ends`
+share of variance explained   `explained_intervals.ExplainedEnds`
 area under the ROC curve      `mean_intervals.AreaEnds`
 value in (0, 1), its error    `mean_intervals.LogitEnds`
 any figure, from replicates   `percentile`, `bootstrap_interval`

@@ -24,10 +24,6 @@ LONG_TAIL = 2.0
 FEWEST_OF_CLASS = 5
 #: Below this many (effective) rows of a class areas under curves have no interval.
 FEWEST_OF_AREA = 2
-#: Cases behind a sum of squares that count as one degree of freedom of an R2.
-CASES_PER_DEGREE = 3.5
-#: Fewer (effective) rows than this have no interval of R2.
-FEWEST_EXPLAINED = 7
 #: P-values are found down to this.
 SMALLEST_P = 1e-60
 #: Halvings of the bracket of a p-value's logarithm.
@@ -208,40 +204,6 @@ class LogitEnds(Arrays):
         low, high = (np.where(unknown, *ends) for ends in zip(score_ends(at * n, n, z), (low, high), strict=True))
         absent = np.isnan(n)
         return np.where(absent, np.nan, np.clip(low, 0, at)), np.where(absent, np.nan, np.clip(high, at, 1))
-
-
-@dataclass(frozen=True, eq=False)
-class ExplainedEnds(Arrays):
-    """Shares of a variance that are explained (R2), by the logarithm of what is left: Hall's interval of log(1 - R2).
-
-    Degrees of freedom are the cases behind the sum of squares that fewer rows carry, over `CASES_PER_DEGREE`: samples
-    of labels with long tails understate their variance, and a few of their rows make up most of what they show of it.
-    By simulation it covers also there (docs/statistics.md), with an interval that is wide on the side of a larger R2.
-
-    Attributes
-    ----------
-    value, error, skewness : arrays
-        R2; the standard error and the skewness of log(1 - R2) by the delta method.
-    cases : array
-        (sum v)^2 / sum v^2 of the squared errors or of the squared deviations of labels, whichever is smaller.
-    size : array
-        The (effective) rows; below seven there is no interval.
-    """
-
-    value: Floats
-    error: Floats
-    skewness: Floats
-    cases: Floats
-    size: Floats
-
-    def at(self, tail: float | Floats) -> tuple[Floats, Floats]:
-        """Both ends at this tail probability."""
-        df = np.fmax(self.cases / CASES_PER_DEGREE, 1.0)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            least, most = hall_ends(np.log(1 - self.value), self.error, self.skewness, df, tail)
-            low, high = 1 - np.exp(most), 1 - np.exp(least)
-        unknown = ~((self.size >= FEWEST_EXPLAINED) & np.isfinite(low) & np.isfinite(high))
-        return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
 
 
 @dataclass(frozen=True, eq=False)

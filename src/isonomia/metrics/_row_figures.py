@@ -9,8 +9,9 @@ import numpy as np
 
 from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
+from isonomia.evidence.explained_intervals import FEWEST_EXPLAINED
 from isonomia.evidence.intervals import SAME, or_zero, quotient
-from isonomia.evidence.mean_intervals import FEWEST_EXPLAINED, FEWEST_OF_AREA, AreaEnds, LogitEnds
+from isonomia.evidence.mean_intervals import FEWEST_OF_AREA, AreaEnds, LogitEnds
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.measured import Measured, rates_of, reasons_of

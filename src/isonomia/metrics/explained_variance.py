@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from isonomia.evidence.mean_intervals import ExplainedEnds
+from isonomia.evidence.explained_intervals import ExplainedEnds
 from isonomia.metrics.set_sums import Sums
 from isonomia.typing import Floats
 
@@ -35,9 +35,11 @@ def explained_ends(sums: Sums, centre: Floats, value: Floats, error: Floats, siz
         zero, one = np.zeros_like(mean), np.ones_like(mean)
         deviation = np.stack([centre[2] - 2 * mean * centre[1] + mean**2, zero, -2 * mean, one], axis=-1)
         residual = np.stack([centre[0] * one, one, zero, zero], axis=-1)
-        cases = np.fmin(left**2 / _fourth(sums, residual), total**2 / _fourth(sums, deviation))
+        of_errors, of_labels = left**2 / _fourth(sums, residual), total**2 / _fourth(sums, deviation)
         skewness = np.clip(_third(sums.cubes, mean, 1 / left, -1 / total) / spread**3, -1.0, 1.0)
-    return ExplainedEnds(value=value, error=spread, skewness=skewness, cases=cases, size=size)
+    return ExplainedEnds(
+        value=value, error=spread, skewness=skewness, of_errors=of_errors, of_labels=of_labels, size=size
+    )
 
 
 def _fourth(sums: Sums, part: Floats) -> Floats:

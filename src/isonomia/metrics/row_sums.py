@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, tally
 from isonomia.errors import SpecError
 from isonomia.evidence import two_proportions, welch
+from isonomia.evidence.explained_intervals import ExplainedEnds
 from isonomia.evidence.intervals import Figures, difference_p, student_interval, wilson
-from isonomia.evidence.mean_intervals import ExplainedEnds, MeanEnds
+from isonomia.evidence.mean_intervals import MeanEnds
 from isonomia.metrics.explained_variance import POWERS, explained_ends
 from isonomia.metrics.means import CONSTANT, EPSILON, mean, r_squared, root_mean
 from isonomia.metrics.registry import Metric
