@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,12 +109,42 @@ def numbers_table(n: int = 800) -> Table:
     return frame, {"target": "y", "prediction": "p", "protected": ["group"]}
 
 
+def credit_table(n: int = 1200) -> Table:
+    """The people of the demo, with decisions by a rule of thumb."""
+    from isonomia.data.synthetic import credit
+
+    made = credit(n).dataset
+    frame = pl.DataFrame({name: made.frame[name].to_list() for name in (*made.features, "decision")})
+    score = (1 - pl.col("debt_ratio").clip(0, 1)) * (0.8 - 0.1 * pl.col("late_payments").clip(0, 4))
+    frame = frame.with_columns(score.round(6).alias("score"))
+    decided = pl.when(pl.col("score") >= 0.5).then(pl.lit("granted")).otherwise(pl.lit("refused"))
+    roles = {
+        "target": "decision",
+        "positive": "granted",
+        "prediction": "decided",
+        "score": "score",
+        "protected": {"sex": None, "ethnicity": None, "age": [25, 60]},
+        "privileged": {"sex": "male"},
+    }
+    return frame.with_columns(decided.alias("decided")), roles
+
+
+def adult_table(folder: Path, n: int | None = None) -> Table:
+    """The Adult data (the first `n` rows), with a decision by hours of work; "?" are left as they are."""
+    frame = pl.read_csv(gzip.decompress((folder / "adult.csv.gz").read_bytes()), infer_schema_length=None)
+    decided = pl.when(pl.col("hours-per-week") > 45).then(pl.lit(">50K")).otherwise(pl.lit("<=50K"))
+    roles = {"target": "income", "positive": ">50K", "prediction": "predicted", "protected": ["sex", "race"]}
+    frame = frame if n is None else frame.head(n)
+    return frame.with_columns(decided.alias("predicted")), roles
+
+
 TABLES = {
     "plain": plain_table,
     "unweighted": unweighted_table,
     "nasty": nasty_table,
     "classes": classes_table,
     "numbers": numbers_table,
+    "credit": credit_table,
 }
 
 _SQL_TYPES = {

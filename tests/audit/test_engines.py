@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.engine_sources import TABLES, assert_same, load_postgres, plain_table
+from tests.engine_sources import TABLES, adult_table, assert_same, create_table, load_postgres, plain_table
 
 import isonomia as iso
 
@@ -65,28 +65,24 @@ def test_the_report_from_a_database_is_that_from_memory(
 
 
 def test_adult_from_a_file_that_is_counted_where_it_is(shared_data: Path, tmp_path: Path) -> None:
-    import gzip
-
+    frame, roles = adult_table(shared_data)
     file = tmp_path / "adult.csv"
-    file.write_bytes(gzip.decompress((shared_data / "adult.csv.gz").read_bytes()))
-    frame = pl.read_csv(file, infer_schema_length=None)
-    hours = next(name for name in frame.columns if name.startswith("hours"))
-    target = frame.columns[-1] if "income" not in frame.columns else "income"
-    labels = sorted(frame[target].unique().to_list(), key=str)
-    frame = frame.with_columns(
-        pl.when(pl.col(hours) > 45).then(pl.lit(labels[-1])).otherwise(pl.lit(labels[0])).alias("predicted")
-    )
     frame.write_csv(file)
-    roles: dict[str, Any] = {
-        "target": target,
-        "positive": labels[-1],
-        "prediction": "predicted",
-        "protected": ["sex", "race"],
-        "na_values": ["?"],
-    }
+    roles["na_values"] = ["?"]
     expected = iso.audit(iso.read(file, **roles), n_boot=100).to_dict()
     found = iso.audit(iso.read(file, engine="duckdb", memory="256MB", **roles), n_boot=100).to_dict()
     assert_same(expected, found)
+
+
+@pytest.mark.postgres
+def test_adult_from_a_database(shared_data: Path, tmp_path: Path, postgres_url: str) -> None:
+    frame, roles = adult_table(shared_data, 4000)
+    frame.write_parquet(tmp_path / "adult.parquet")
+    create_table(postgres_url, frame, "adult")
+    expected = iso.read(tmp_path / "adult.parquet", **roles)
+    behind = iso.read(postgres_url, table="adult", **roles)
+    assert_same(iso.audit(expected, n_boot=50).to_dict(), iso.audit(behind, n_boot=50).to_dict())
+    assert_same(*(iso.discovery.find_subgroups(data).tables["subgroups"].to_dict() for data in (expected, behind)))
 
 
 def test_the_demo_with_its_model_is_predicted_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,14 +108,32 @@ def test_the_demo_with_its_model_is_predicted_in_batches(tmp_path: Path, monkeyp
         )
 
 
-def test_subgroups_found_in_a_file_are_those_found_in_memory(tmp_path: Path) -> None:
-    frame, roles = plain_table(1500)
+#: Tables to search for subgroups: with gaps and weights, with names like code, the demo.
+SEARCHED = {
+    "plain": {"holdout": 0.5},
+    "nasty": {"method": "divexplorer"},
+    "credit": {"method": "divexplorer", "metric": "fpr"},
+}
+
+
+@pytest.mark.parametrize("source", ["duckdb", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.mark.parametrize("name", SEARCHED)
+def test_subgroups_found_by_an_engine_are_those_found_in_memory(
+    name: str, source: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    frame, roles = TABLES[name]()
     file = tmp_path / "rows.parquet"
     frame.write_parquet(file)
-    options: dict[str, Any] = {"method": "sliceline", "k": 4, "holdout": 0.5, "seed": 0}
+    if source == "duckdb":
+        behind = iso.read(file, engine="duckdb", memory="256MB", **roles)
+    else:
+        url = request.getfixturevalue("postgres_url")
+        load_postgres(url, frame, "rows")
+        behind = iso.read(url, table="rows", **roles)
+    options: dict[str, Any] = {"k": 4, "seed": 0, **SEARCHED[name]}
     expected = iso.discovery.find_subgroups(iso.read(file, **roles), **options)
-    behind = iso.read(file, engine="duckdb", memory="256MB", **roles)
     found = iso.discovery.find_subgroups(behind, **options)
+    assert len(found.tables["subgroups"]) > 0
     assert_same(expected.tables["subgroups"].to_dict(), found.tables["subgroups"].to_dict())
     assert not any("were examined" in str(note) for note in found.notes)
 

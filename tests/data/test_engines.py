@@ -15,6 +15,7 @@ from tests.engine_sources import LABELS, NASTY, nasty_table, plain_table
 import isonomia as iso
 from isonomia.counting import quantiles
 from isonomia.data.engines.engine import Engine, Key, sample_order
+from isonomia.data.engines.fetching import explained
 from isonomia.data.engines.files import open_parquet
 from isonomia.data.engines.lazy import LazyEngine
 from isonomia.data.engines.memory import read_memory
@@ -248,12 +249,14 @@ def test_a_file_that_changes_meanwhile_is_said_in_the_report(tmp_path: Path) -> 
     assert data.engine.moved() is not None
 
 
-def test_a_full_temporary_folder_ends_with_a_clear_error() -> None:
-    from isonomia.data.engines.fetching import explained
+def test_a_full_temporary_folder_ends_with_a_clear_error(tmp_path: Path) -> None:
+    import duckdb
 
-    error = explained(OSError(28, "No space left on device"))
-    assert isinstance(error, SourceError)
-    assert "temporary files is full" in str(error)
+    small = {"memory_limit": "20MB", "temp_directory": str(tmp_path), "max_temp_directory_size": "1MB", "threads": 1}
+    rows = duckdb.connect(config=small).sql("SELECT 'person ' || range AS id FROM range(2000000)")
+    with pytest.raises(SourceError, match=r"temporary files .*TMPDIR"):
+        LazyEngine(rows, memory="256MB").grouped([Key(column="id")], limit=10**7)
+    assert "temporary files is full" in str(explained(OSError(28, "No space left on device")))
 
 
 def test_ten_million_values_of_a_protected_column_are_refused() -> None:
@@ -344,9 +347,13 @@ def test_identifiers_are_spotted_where_the_rows_are(kind: str, tmp_path: Path) -
     assert sum("looks like an identifier" in str(note) for note in found.notes) == 5
 
 
-def test_quantiles_found_by_counting_are_those_of_the_rows(kind: str, tmp_path: Path) -> None:
-    from isonomia.data.engines.spread import spread_of
+@pytest.mark.parametrize("single_rows", [0, 100_000])
+def test_quantiles_found_by_counting_are_those_of_the_rows(
+    single_rows: int, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from isonomia.data.engines import spread
 
+    monkeypatch.setattr(spread, "SINGLE_ROWS", single_rows)
     n, rng = 20_000, np.random.default_rng(1)
     columns = {
         "normal": rng.normal(size=n),
@@ -364,7 +371,7 @@ def test_quantiles_found_by_counting_are_those_of_the_rows(kind: str, tmp_path: 
         pl.when(pl.Series(known)).then(pl.lit(1)).alias("y"),
     )
     shares = np.linspace(0, 1, 11)
-    found = spread_of(opened(kind, frame, tmp_path), list(columns), shares.tolist(), few=20, known="y")
+    found = spread.spread_of(opened(kind, frame, tmp_path), list(columns), shares.tolist(), few=20, known="y")
     for name in columns:
         values = frame.filter(pl.col("y").is_not_null())[name].drop_nulls().to_numpy().astype(float)
         np.testing.assert_array_equal(found[name].quantiles, np.quantile(values, shares), err_msg=name)

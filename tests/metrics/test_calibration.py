@@ -135,6 +135,20 @@ def test_slope_is_that_of_a_logistic_regression(weighted: bool) -> None:
     assert (slope.high - slope.low) / 3.92 == pytest.approx(np.std(draws), rel=0.2)
 
 
+def test_a_score_that_says_nothing_has_a_slope_of_about_zero() -> None:
+    """Newton's steps from a slope of 1 go back and forth here for ever: all log odds from -14 to 14."""
+    rng = np.random.default_rng(5)
+    p, y, group = rng.random(20_000), rng.integers(0, 2, 20_000), rng.integers(0, 3, 20_000)
+    p[group == 1] = np.where(y[group == 1] == 1, 0.9, 0.2)  # separated: no slope, and no bother to the others
+    found = list(reliability(y, two(p), groups=Codes.encode(group, name="group")).tables["by_group"].rows())
+    for code in (0, 2):
+        rows = group == code
+        logit = (np.log(p) - np.log1p(-p))[rows, None]
+        fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(logit, y[rows])
+        assert found[code]["slope"] == pytest.approx(float(fitted.coef_[0, 0]), abs=1e-6)
+    assert found[1]["slope"] is None
+
+
 @pytest.mark.parametrize(
     ("y", "p"),
     [

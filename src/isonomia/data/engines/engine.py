@@ -172,7 +172,8 @@ class Engine(ABC):
     ) -> dict[str, Ranges]:
         """For each column the numbers within some pieces, from low to high and in rising order, in `bins` bins each.
 
-        All in one statement. `known` names a column: only rows that have a value there count.
+        With 0 bins every number has a bin of its own. All in one statement. `known` names a column: only rows that have
+        a value there count.
         """
 
     @abstractmethod

@@ -27,7 +27,7 @@ def fetched(frame: nw.LazyFrame[Any], backend: Backend) -> Any:
             return native.collect(engine="streaming")
         if kind.is_pyspark():
             return _from_rows(frame, _from_spark(native), backend)
-        return frame.collect(backend).to_native()
+        return _from_other(frame.collect("pyarrow").to_native(), backend)
     except Exception as error:
         raise explained(error) from error
 
@@ -61,12 +61,14 @@ def frames_of(frame: nw.LazyFrame[Any], backend: Backend, size: int | None) -> I
         elif kind is nw.Implementation.POLARS:
             for part in native.collect_batches(chunk_size=size, maintain_order=True):
                 yield from (part.slice(start, size) for start in range(0, part.height, size))
-        else:
+        elif kind.is_pyspark():
+            rows = native.toLocalIterator()  # a partition at a time
+            while part := list(islice(rows, size)):
+                yield _from_rows(frame, part, backend)
+        else:  # of which narwhals has no batches
             whole = wrap(fetched(frame, backend))
             for start in range(0, len(whole), size):
                 yield whole[start : start + size].to_native()
-    except DataError:
-        raise
     except Exception as error:
         raise explained(error) from error
 
@@ -101,7 +103,10 @@ def explained(error: Exception) -> DataError:
             f"The folder for temporary files is full ({first}). Free space, or set TMPDIR to another disk."
         )
     if "out of memory" in lowered or "could not allocate" in lowered:
-        return SourceError(f"The memory given is not enough ({first}). Allow more: memory='2GB'.")
+        return SourceError(
+            f"The memory given is not enough, and the folder for temporary files does not make up for it ({first}). "
+            "Allow more (memory='2GB'), or set TMPDIR to a disk with more space."
+        )
     return SourceError(f"The rows could not be read: {first}")
 
 
@@ -138,6 +143,13 @@ def _from_rows(frame: nw.LazyFrame[Any], rows: list[Any], backend: Backend) -> A
         named = getattr(pl, type(dtype).__name__, None)  # narwhals and Polars call types by the same names
         series.append(pl.Series(name, [row[index] for row in rows], dtype=named, strict=False))
     return from_polars(pl.DataFrame(series), backend)
+
+
+def _from_other(table: Any, backend: Backend) -> Any:
+    """A PyArrow table of an engine that has no types of its own here: whole numbers with gaps stay whole."""
+    import polars as pl
+
+    return from_polars(pl.DataFrame(pl.from_arrow(table)), backend)
 
 
 def from_polars(table: Any, backend: Backend) -> Any:

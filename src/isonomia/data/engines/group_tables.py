@@ -62,7 +62,7 @@ def unpacked(table: nw.DataFrame[Any], place: int, *, weighted: bool) -> nw.Data
         nw.new_series(name, numbers[name].astype(kind[name].newbyteorder("=")), backend=table.implementation)
         for name in kind.names or ()
     ]
-    return table[rows].drop("packed").with_columns(*names)
+    return table.drop("packed")[rows].with_columns(*names)  # before it is repeated: the texts are long
 
 
 def read_ranges(table: Mapping[str, Sequence[Any]], names: Sequence[str]) -> dict[str, Ranges]:

@@ -48,14 +48,16 @@ def is_number(column: nw.Expr) -> nw.Expr:
 
 
 def pieced(x: nw.Expr, pieces: Sequence[tuple[float, float]], bins: int) -> nw.Expr:
-    """The number of the bin of a number within some pieces; missing outside of them.
+    """The index of the bin of a number within some pieces, or the number itself (0 bins); missing outside of them.
 
     It rises with the number whatever the rounding, which is all that is asked of it.
     """
     found: Any = None
     for index, (low, high) in reversed(list(enumerate(pieces))):
-        step = ((x - low) / ((high - low) / bins)).floor() if high > low else x * 0
-        inside = nw.when(step >= bins).then(nw.lit(float(bins - 1))).otherwise(step) + float(index * bins)
+        inside = x
+        if bins:
+            step = ((x - low) / ((high - low) / bins)).floor() if high > low else x * 0
+            inside = nw.when(step >= bins).then(nw.lit(float(bins - 1))).otherwise(step) + float(index * bins)
         chosen = nw.when((x >= low) & (x <= high)).then(inside)
         found = chosen if found is None else chosen.otherwise(found)
     expression: nw.Expr = found

@@ -200,20 +200,19 @@ def _comma() -> Any:
 
 
 def _pieced(pieces: Sequence[tuple[float, float]], bins: int) -> Any:
-    """The bin of x within some pieces; nothing outside of them."""
+    """The bin of x within some pieces, or x itself (0 bins); nothing outside of them."""
     from psycopg import sql
 
     cases = []
     for index, (low, high) in enumerate(pieces):
         first, last = (_number(end) for end in (low, high))
-        step: Any = sql.SQL("0")
-        if high > low:
+        inside: Any = sql.SQL("x") if not bins else _number(index * bins)
+        if bins and high > low:
             step = sql.SQL("least(floor((x - {}) / {}), {})").format(
                 first, _number((high - low) / bins), _number(bins - 1.0)
             )
-        cases.append(
-            sql.SQL("WHEN x >= {} AND x <= {} THEN {} + {}").format(first, last, step, sql.Literal(index * bins))
-        )
+            inside = sql.SQL("{} + {}").format(step, inside)
+        cases.append(sql.SQL("WHEN x >= {} AND x <= {} THEN {}").format(first, last, inside))
     return sql.SQL("CASE {} END").format(sql.SQL(" ").join(cases))
 
 
@@ -274,13 +273,15 @@ def _key(key: Key, column: Any, dtype: nw.dtypes.DType) -> Any:
         return _absent(key, column, dtype)
     x = sql.SQL("nullif({}::float8, 'NaN')").format(column)
     if key.form == "bands":
-        return sql.SQL(" + ").join(
-            sql.SQL("({} >= {}::float8)::int").format(x, sql.Literal(repr(edge))) for edge in key.edges
-        )
-    low, high = (sql.SQL("{}::float8").format(sql.Literal(repr(edge))) for edge in key.edges)
+        return _edges_reached(x, key.edges)
+    low, high = (_number(edge) for edge in key.edges)
     share = x if key.edges == (0.0, 1.0) else sql.SQL("(({} - {}) / ({} - {}))").format(x, low, high, low)
-    bins = sql.SQL("{}::float8").format(sql.Literal(repr(float(key.bins))))
-    index = sql.SQL("floor({} * {})").format(share, bins)
-    up = sql.SQL("(CASE WHEN {0} >= ({1} + 1) / {2} THEN {1} + 1 ELSE {1} END)").format(share, index, bins)
-    down = sql.SQL("(CASE WHEN {0} < {1} / {2} THEN {1} - 1 ELSE {1} END)").format(share, up, bins)
-    return sql.SQL("least({}, {} - 1)").format(down, bins)
+    return _edges_reached(share, [index / key.bins for index in range(1, key.bins)])
+
+
+def _edges_reached(x: Any, edges: Sequence[float]) -> Any:
+    """How many of the edges a number is at or above: the index of its band."""
+    from psycopg import sql
+
+    listed = _comma().join(sql.Literal(repr(float(edge))) for edge in edges)
+    return sql.SQL("width_bucket({}, ARRAY[{}]::float8[])").format(x, listed)

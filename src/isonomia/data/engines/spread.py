@@ -1,8 +1,8 @@
 """How the numbers of a column are spread, found by counting: quantiles to the last digit, without sorting a row.
 
 Numbers are counted in bins of equal width, each with its smallest and largest number. Where a wanted rank falls into a
-bin of several numbers, that bin is cut into bins again, and so on. Every engine can count, so quantiles are the same
-on all of them, and those that `numpy.quantile` has of the rows.
+bin of several numbers, that bin is cut into bins again, and so on; one with few rows is cut into its single numbers.
+Every engine can count, so quantiles are the same on all of them, and those that `numpy.quantile` has of the rows.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from isonomia.typing import Floats
 
 #: Bins of a column in one pass, and how often bins are cut into bins, at most.
 BINS, PASSES = 16_384, 6
+#: Bins to be cut are cut into single numbers where they hold at most so many rows of each column.
+SINGLE_ROWS = 65_536
 #: A bin that is one of a few to be cut is first cut at these many orders of a thousand below its ends.
 _ORDER, _ORDERS, _MANY = 1000.0, 6, 4
 
@@ -87,13 +89,19 @@ def spread_of(
     for _ in range(PASSES):
         if not wanted:
             break
-        pieces = {name: _pieces(own, geometric=name in bins) for name, own in wanted.items()}
+        single = all(name in bins and _rows_in(bins[name], own) <= SINGLE_ROWS for name, own in wanted.items())
+        pieces = {name: own if single else _pieces(own, geometric=name in bins) for name, own in wanted.items()}
         most = max(len(own) for own in pieces.values())
-        found = engine.ranges(pieces, bins=max(2, BINS // most), known=known)
+        found = engine.ranges(pieces, bins=0 if single else max(2, BINS // most), known=known)
         for name, own in found.items():
             bins[name] = own if name not in bins else _refined(bins[name], wanted[name], own)
         wanted = {name: unclear for name in wanted if (unclear := _unclear(bins[name], shares, few))}
     return {name: _spread(bins.get(name), shares, few) for name in names}
+
+
+def _rows_in(bins: Ranges, wanted: Sequence[tuple[float, float]]) -> int:
+    """How many rows the bins to be cut have."""
+    return int(bins.n[np.isin(bins.low, [low for low, _ in wanted])].sum())
 
 
 def _pieces(wanted: Sequence[tuple[float, float]], *, geometric: bool) -> list[tuple[float, float]]:
