@@ -212,7 +212,10 @@ def test_several_classes_and_numbers() -> None:
     assert set(numbers.decisions) == {"calibrate", "match"}
     assert "0.200 standard deviations of the predictions" in " ".join(note.text() for note in numbers.notes)
     linked = [finding.tried for finding in pay.findings if finding.tried]
-    assert all("the mean absolute error changes by" in tried.message.text() for tried in linked)
+    assert linked
+    for tried in linked:
+        text = tried.message.text()
+        assert "the mean absolute error changes by" in text or text.startswith("None of the fixes tried narrows"), text
 
 
 def test_nothing_is_found_on_fair_data() -> None:

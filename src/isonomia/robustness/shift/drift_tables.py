@@ -108,10 +108,10 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
             Column("p_adjusted", found.adjusted[: len(shifts)], format="p", title=msg("Adjusted p-value")),
             Column("drifted", [bool(value) for value in drifted], title=msg("Drifted")),
             Column("wasserstein", format="num", title=msg("Wasserstein distance")).filled(
-                [shift.found.wasserstein for shift in shifts]
+                [_or_why(shift.found.wasserstein, shift) for shift in shifts]
             ),
             Column("wasserstein_sd", format="num", title=msg("Wasserstein, in standard deviations")).filled(
-                [_in_sd(shift) for shift in shifts]
+                [_or_why(_in_sd(shift), shift) for shift in shifts]
             ),
             Column("psi", format="num4", title=msg("Population stability index")).filled(
                 [shift.found.stability for shift in shifts]
@@ -122,27 +122,33 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
                 format="num4",
                 title=msg("Jensen-Shannon distance"),
             ),
-            Column("mean_reference", [shift.mean[0] for shift in shifts], format="num", title=msg("Mean before")),
-            Column("mean_current", [shift.mean[1] for shift in shifts], format="num", title=msg("Mean now")),
+            Column("mean_reference", format="num", title=msg("Mean before")).filled(
+                [_or_why(shift.mean[0], shift) for shift in shifts]
+            ),
+            Column("mean_current", format="num", title=msg("Mean now")).filled(
+                [_or_why(shift.mean[1], shift) for shift in shifts]
+            ),
             Column(
                 "missing_reference", [shift.missing[0] for shift in shifts], format="pct", title=msg("Missing before")
             ),
             Column("missing_current", [shift.missing[1] for shift in shifts], format="pct", title=msg("Missing now")),
-            Column("note", [_why_missing(shift) for shift in shifts], title=msg("note")),
         ),
         msg("Every variable, before and now"),
         backend,
     )
 
 
-def _why_missing(shift: Shift) -> Message | None:
+def _or_why(figure: Estimate | float | None, shift: Shift) -> Estimate | float | Message:
+    """A figure, or the reason why there is none."""
+    if isinstance(figure, Estimate) and figure.value is not None and not np.isnan(figure.value):
+        return figure
+    if isinstance(figure, float) and not np.isnan(figure):
+        return figure
     if shift.found.test != "ks":
         return msg("categories have no mean and no distance")
     if any(mean is None or np.isnan(mean) for mean in shift.mean):
         return msg("no finite value before, or none now")
-    if _in_sd(shift) is None:
-        return msg("all values were the same before, so the standard deviation is 0")
-    return None
+    return msg("all values were the same before, so the standard deviation is 0")
 
 
 def _in_sd(shift: Shift) -> Estimate | None:

@@ -9,7 +9,7 @@ import numpy as np
 from isonomia.evidence import Estimate
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
-from isonomia.typing import Floats
+from isonomia.typing import Floats, Indices
 
 ONE_VALUE = msg("all values are the same: no interval")
 #: Points at which distribution functions are compared, at most.
@@ -70,7 +70,7 @@ def wasserstein_interval(
 
 def of_samples(a: Floats, b: Floats, distance: float, level: float) -> Estimate:
     """The distance of two sorted samples with its interval."""
-    values = np.unique(np.concatenate([_some(a), _some(b)]))
+    values = np.unique(np.concatenate([ordered[_ranks(ordered.size)] for ordered in (a, b)]))
     below, other = (np.searchsorted(x, values, side="right") / x.size for x in (a, b))
     return wasserstein_interval(values, below, other, (float(a.size), float(b.size)), distance, level)
 
@@ -78,20 +78,21 @@ def of_samples(a: Floats, b: Floats, distance: float, level: float) -> Estimate:
 def of_masses(
     values: Floats, below: Floats, other: Floats, sizes: tuple[float, float], distance: float, level: float
 ) -> Estimate:
-    """The same from distribution functions at all values; at many of them, those that stand for equal shares."""
-    if values.size > POINTS:
-        stops = np.searchsorted((below + other) / 2, np.linspace(0, 1, POINTS))
-        chosen = np.unique(np.minimum(stops, values.size - 1))
-        values, below, other = values[chosen], below[chosen], other[chosen]
-    return wasserstein_interval(values, below, other, sizes, distance, level)
+    """The same from distribution functions at all values."""
+    chosen = np.union1d(*(_at_ranks(share, size) for share, size in ((below, sizes[0]), (other, sizes[1]))))
+    return wasserstein_interval(values[chosen], below[chosen], other[chosen], sizes, distance, level)
 
 
-def _some(ordered: Floats) -> Floats:
-    """The smallest, the largest and others between them at equal ranks."""
+def _ranks(n: int) -> Indices:
+    """The first, the last and others between them, at equal distances."""
     half = POINTS // 2
-    if ordered.size <= half:
-        return ordered
-    return np.asarray(ordered[np.linspace(0, ordered.size - 1, half).round().astype(int)])
+    return np.arange(n) if n <= half else np.linspace(0, n - 1, half).round().astype(np.intp)
+
+
+def _at_ranks(share: Floats, size: float) -> Indices:
+    """The indices of values that have these ranks among so many rows, from the shares of rows up to each value."""
+    n = max(1, round(size))
+    return np.asarray(np.minimum(np.searchsorted(share * n, _ranks(n) + 0.5), share.size - 1))
 
 
 def _bridges(share: Floats, which: int) -> Floats:
