@@ -94,6 +94,27 @@ def test_figures_on_held_out_people(name: str, fairlearn: list[float], people: C
     assert abs(rates[0] - rates[1]) < abs(fairlearn[1] - fairlearn[2])
 
 
+def test_a_mixture_of_priced_models_has_fewer_errors_than_fairlearns_on_adult(people: Callable[[str], People]) -> None:
+    """Equalized odds of sex within 0.02. One model has more errors than a draw among several, Fairlearn's or ours.
+
+    Fairlearn's exponentiated gradient (each group within 0.01 of everyone): 0.1574 in training, coin tosses expected.
+    """
+    adult = people("adult")
+    rows, model = adult.train, LogisticRegression(max_iter=1000)
+    one, several = (
+        Reduce(model, goal="equalized_odds", eps=0.02, deterministic=single).fit(
+            adult.X[rows], adult.y[rows], sensitive_features=adult.who[rows]
+        )
+        for single in (True, False)
+    )
+    assert one.gap_ <= 0.02
+    assert several.gap_ <= 0.02 + 1e-9
+    assert several.error_ < 0.1574 < one.error_ < 0.1590
+    said = several.predict(adult.X[rows])
+    assert said.tolist() == several.predict(adult.X[rows]).tolist()
+    assert 0 < several.estimator_.left_to_chance(adult.X[rows]) < 0.5
+
+
 @pytest.mark.parametrize("solver", ["exponentiated_gradient", "grid"])
 def test_fairlearn_takes_any_estimator_and_groups(solver: Any) -> None:
     pytest.importorskip("fairlearn.reductions")

@@ -120,18 +120,21 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]
 
 def named_table(X: Any) -> nw.DataFrame[Any] | None:
     """X as a table whose columns have names; None for arrays and for numbered columns."""
-    if issparse(X):
+    if issparse(X) or isinstance(X, np.ndarray):
         return None
     if isinstance(X, Mapping):
         return wrap(X)
+    if type(X).__name__ == "DataFrame" and type(X).__module__.split(".")[0] in ("pandas", "polars"):
+        return wrap(X) if all(isinstance(name, str) for name in X.columns) else None
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return wrap(X) if isinstance(frame, nw.DataFrame) and all(isinstance(name, str) for name in frame.columns) else None
 
 
 def _length(X: Any) -> int:
+    if hasattr(X, "shape"):
+        return int(X.shape[0])
     rows = named_table(X)
-    given = X if hasattr(X, "shape") else np.asarray(X)
-    return len(rows) if rows is not None else int(given.shape[0])
+    return len(rows) if rows is not None else len(np.asarray(X))
 
 
 def _columns(X: Any, names: Sequence[str], owner: str) -> dict[str, nw.Series[Any]]:

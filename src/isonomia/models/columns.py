@@ -89,16 +89,16 @@ def to_kind(table: nw.DataFrame[Any], kind: Literal["pandas", "polars", "pyarrow
 
 def number_matrix(table: nw.DataFrame[Any], *, make: str, dtype: Any = np.float64) -> NDArray[Any]:
     """The columns as one matrix of numbers; missing values become NaN."""
-    texts = [name for name in table.columns if not _is_number(table[name])]
+    columns = [table[name] for name in table.columns]
+    texts = [column.name for column in columns if not _is_number(column)]
     if texts:
         raise ModelError(
             f"The model ({make}) takes numbers, but {_listed(texts)} {'contains' if len(texts) == 1 else 'contain'} "
             "texts. "
             "Encode them as in training, or wrap the model in a function that does: Model.of(function)."
         )
-    out = np.empty((len(table), len(table.columns)), dtype=dtype, order="C")
-    for index, name in enumerate(table.columns):
-        column = table[name]
+    out = np.empty((len(table), len(columns)), dtype=dtype, order="C")
+    for index, column in enumerate(columns):
         # nullable columns would come as objects
         plain = column.cast(nw.Float64) if column.null_count() else column
         out[:, index] = plain.to_numpy()

@@ -101,8 +101,9 @@ class FeatureMitigator(TransformerMixin, Mitigator):  # type: ignore[misc]
             return None, numbers
         validate_data(self, table.to_native(), reset=reset, skip_check_array=True)
         kept = table.drop(*[name for name in self._names() if name in table.columns])
-        numeric = [name for name in kept.columns if kept[name].dtype.is_numeric() or kept[name].dtype == nw.Boolean]
-        self._remember(reset, numeric, [name for name in kept.columns if name not in numeric])
+        if reset:
+            numeric = [name for name, kind in kept.schema.items() if kind.is_numeric() or kind == nw.Boolean]
+            self._remember(reset, numeric, [name for name in kept.columns if name not in numeric])
         numbers = number_matrix(kept.select(self.changed_), make=type(self).__name__)
         gaps = [name for index, name in enumerate(self.changed_) if not np.isfinite(numbers[:, index]).all()]
         if gaps:

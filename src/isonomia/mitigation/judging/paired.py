@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from isonomia.counting import Codes, Tally, composite, count_by, resample, resample_sums, sum_by, tally
 from isonomia.evidence.intervals import quotient
@@ -107,13 +108,15 @@ def _resampled(table: Tally, cells: Sequence[NDArray[Any]], size: int, n_boot: i
         both = np.vstack([w[None, :], np.asarray(resample(table, n_boot, seed), dtype=float)])
         return [_gather(both, cell, size) for cell in cells]
     kinds, number = np.unique(np.concatenate([cell + size * m for m, cell in enumerate(cells)]), return_inverse=True)
-    margin = np.zeros((w.size, kinds.size))
-    margin[np.tile(np.arange(w.size), len(cells)), number] = 1.0
-    mean = w @ margin
+    rows = np.tile(np.arange(w.size), len(cells))
     square = np.asarray(table.w2, dtype=float) if table.weighted else w
-    covariance = (margin * square[:, None]).T @ margin - np.outer(mean, mean) / float(table.n.sum())
-    values, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    member, spread = (
+        csr_array((each, (rows, number)), shape=(w.size, kinds.size)) for each in (np.ones(rows.size), square[rows])
+    )
+    mean = w @ member
+    covariance = (member.T @ spread).toarray() - np.outer(mean, mean) / float(table.n.sum())
+    least = 1e-9 * float(np.diag(covariance).mean())  # margins add up, so that their covariance is singular
+    root = np.linalg.cholesky(covariance + least * np.eye(kinds.size))
     noise = np.random.default_rng(seed).standard_normal((n_boot, kinds.size)) @ root.T
     out = np.zeros((n_boot + 1, len(cells) * size))
     out[:, kinds] = np.vstack([mean[None, :], np.maximum(mean + noise, 0.0)])
