@@ -115,7 +115,8 @@ def _resampled(table: Tally, cells: Sequence[NDArray[Any]], size: int, n_boot: i
     )
     mean = w @ member
     covariance = (member.T @ spread).toarray() - np.outer(mean, mean) / float(table.n.sum())
-    least = 1e-9 * float(np.diag(covariance).mean())  # margins add up, so that their covariance is singular
+    # margins add up, so that their covariance is singular; it is zero where everybody is in one cell
+    least = max(1e-9 * float(np.diag(covariance).mean()), 1e-200)
     root = np.linalg.cholesky(covariance + least * np.eye(kinds.size))
     noise = np.random.default_rng(seed).standard_normal((n_boot, kinds.size)) @ root.T
     out = np.zeros((n_boot + 1, len(cells) * size))
