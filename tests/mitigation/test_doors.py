@@ -159,7 +159,7 @@ TASKS = {"hired": LogisticRegression(), "grade": LogisticRegression(max_iter=500
 def test_every_kind_of_fix_is_saved_and_decides_the_same(target: str, tmp_path: Path) -> None:
     """All methods that apply: skops for each, and JSON for those after training."""
     frame = applicants(900)
-    skipped = {"adversarial", "representation"}  # a network is not saved as skops; prototypes: slow, in test_features
+    skipped = {"adversarial", "representation"}  # slow: in test_training and test_features
     task = {"hired": "binary", "grade": "multiclass", "pay": "regression"}[target]
     methods = [entry.id for entry in MITIGATIONS if task in entry.tasks and entry.id not in skipped]
     found = mitigate(

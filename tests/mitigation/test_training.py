@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.mitigation.conftest import People
 
 from isonomia import DataError, MissingExtraError, SpecError
-from isonomia.mitigation import Adversarial, Minimax, Reduce
+from isonomia.mitigation import Adversarial, Minimax, Reduce, load, save
 
 
 def applicants(n: int = 1200, groups: int = 2) -> tuple[Any, Any, Any]:
@@ -184,6 +185,35 @@ def test_an_adversary_takes_part() -> None:
     assert trained(1.0).predict(frame).tolist() == fair.predict(frame).tolist()
     with pytest.raises(DataError, match="at least two groups"):
         Adversarial().fit(X, y, sensitive_features=np.zeros(len(y)))
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_a_trained_network_decides_as_fairlearns_and_is_saved(task: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("fairlearn.adversarial")
+    X, y, sex = applicants(400)
+    y = {
+        "binary": np.where(y == 1, "yes", "no"),
+        "multiclass": np.digitize(X[:, 0], [-0.5, 0.5]),
+        "regression": X[:, 0],
+    }[task]
+    kind: Any = "regression" if task == "regression" else "classification"
+    network = Adversarial(task=kind, layers=[8], epochs=3, learning_rate=0.01, batch_size=100)
+    theirs = network._template().fit(X, y, sensitive_features=sex)
+    ours = network.fit(X, y, sensitive_features=sex)
+    again = load(save(ours, tmp_path / "network.skops"))
+    assert again.predict(X).tolist() == ours.predict(X).tolist()
+    if task == "regression":
+        assert ours.predict(X) == pytest.approx(np.asarray(theirs.predict(X)), abs=1e-5)
+        assert not hasattr(ours, "predict_proba")
+        return
+    assert ours.predict(X).tolist() == np.asarray(theirs.predict(X)).tolist()
+    assert ours.classes_.tolist() == np.unique(y).tolist()
+    probability = ours.predict_proba(X)
+    assert probability.sum(axis=1) == pytest.approx(1)
+    assert ours.classes_[probability.argmax(axis=1)].tolist() == ours.predict(X).tolist()
+    if task == "binary":
+        assert probability[:, 1] == pytest.approx(theirs._raw_predict(X).ravel(), abs=1e-6)
 
 
 def test_what_cannot_be_trained_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

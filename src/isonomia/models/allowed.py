@@ -240,6 +240,7 @@ def _mitigations() -> Iterator[Allowed]:
     around = "our own: calls the estimator it holds, which must be listed here itself; no state but numbers and texts"
     training = (
         "training.ensemble.Ensemble before.massaging.Massage training.minimax.Minimax training.reduction.Reduce "
+        "training.adversarial.Adversarial training.network.NetworkClassifier training.network.NetworkRegressor "
         "before.reweighing.Reweigh before.sampling.Resample"
     )
     yield from _group("ObjectNode", around, "isonomia.mitigation", training)

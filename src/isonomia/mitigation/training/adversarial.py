@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
 
 from isonomia.counting import Codes
 from isonomia.errors import DataError, require
@@ -15,6 +16,7 @@ from isonomia.languages import msg
 from isonomia.mitigation._attribute import named_table
 from isonomia.mitigation._training import TrainingMitigator
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
+from isonomia.mitigation.training.network import NetworkClassifier, NetworkRegressor
 from isonomia.models.columns import number_matrix
 from isonomia.parameters import SEED, Choice, Integer, Number, Several
 from isonomia.typing import Floats
@@ -48,7 +50,7 @@ class Adversarial(TrainingMitigator):
     Notes
     -----
     Slow and sensitive to the seed: try several. Features must be numbers, standardised. The attribute is not read at
-    decision time. Needs fairlearn and torch; networks are not saved as skops.
+    decision time. Training needs fairlearn and torch; the trained network needs neither.
 
     References
     ----------
@@ -128,7 +130,17 @@ class Adversarial(TrainingMitigator):
             raise DataError("Adversarial does not take sample weights.")
         if groups.size < 2:
             raise DataError("Adversarial needs at least two groups: there is nothing to guess.")
-        return model.fit(X, y, sensitive_features=groups.codes.astype(int))
+        module = model.fit(X, y, sensitive_features=groups.codes.astype(int)).backendEngine_.predictor_model
+        if self.task == "regression":
+            return NetworkRegressor().read(module)
+        network = NetworkClassifier().read(module)
+        network.classes_ = np.unique(y)
+        return network
+
+    @available_if(lambda self: self.task == "classification")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities of the trained network."""
+        return self._ask("predict_proba", X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super(TrainingMitigator, self).__sklearn_tags__()
