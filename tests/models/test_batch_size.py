@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from isonomia.models.batch_size import CALL_SECONDS, FIRST_CALL, Pace
@@ -51,6 +51,7 @@ def test_small_calls_tell_nothing() -> None:
     assert pace.rows == Pace(1, 100_000).rows
 
 
+@example([(500, 2e-311)], 1)
 @given(st.lists(st.tuples(st.integers(1, 10**6), st.floats(0, 100)), max_size=30), st.integers(1, 5000))
 def test_bounds_hold_whatever_calls_take(calls: list[tuple[int, float]], least: int) -> None:
     pace = Pace(least, least + 1000)

@@ -83,4 +83,4 @@ class Pace:
             self._before = rows, seconds
         each = min(self._each, seconds / rows)
         fixed = seconds - each * rows
-        return int((max(CALL_SECONDS, 2 * fixed) - fixed) / each) if each > 0 else self.maximum
+        return int(min((max(CALL_SECONDS, 2 * fixed) - fixed) / each, self.maximum)) if each > 0 else self.maximum
