@@ -219,6 +219,13 @@ def test_the_first_datasets_are_part_of_the_grid(tmp_path: Path) -> None:
         assert {cell.attempts for cell in store.cells.list("tiny")} == {1}
 
 
+def test_an_unknown_backend_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with iso.store.open(tmp_path / "cells.db") as store:
+        with pytest.raises(SpecError, match="joblib cannot use the backend 'nope'"):
+            run_benchmark(grid(seeds=1), store, methods=[OWN + "PERFECT"], backend="nope")
+        assert store.cells.list("tiny") == []
+
+
 def test_a_backend_of_joblib_starts_runs_that_share_the_store(tmp_path: Path) -> None:
     with iso.store.open(tmp_path / "cells.db") as store:
         counts = run_benchmark(grid(seeds=6, budget="b10k"), store, methods=[OWN + "PERFECT"], jobs=2, backend="loky")

@@ -88,6 +88,8 @@ def run_benchmark(
     chosen = GRIDS[grid] if isinstance(grid, str) else grid
     chosen = chosen if datasets is None else replace(chosen, seeds=min(datasets, chosen.seeds))
     part = _check_shard(shard)
+    if backend is not None:
+        _parallel(jobs, backend)  # refused before anything runs
     names = tuple(CONTESTANTS.ids() if methods is None else methods)
     clock = Clock(max_seconds, Progress.of(progress))
     options = {name: contestant(name).options for name in names}
@@ -136,13 +138,22 @@ def _run_by_joblib(
     store: Store, benchmark: str, jobs: int, part: tuple[int, int] | None, clock: Clock, backend: str
 ) -> None:
     """As many runs as jobs, each with one process for its cells, started by a backend of joblib."""
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
     left = None if clock.max_seconds is None else max(clock.max_seconds - clock.seconds, 1e-9)
     with clock.progress.stage("benchmark", msg("Running the benchmark"), total=jobs) as stage:
-        start = Parallel(n_jobs=jobs, backend=backend, return_as="generator_unordered", batch_size=1)
+        start = _parallel(jobs, backend)
         for _ in start(delayed(_one_run)(store, benchmark, part, left) for _ in range(jobs)):
             stage.advance()
+
+
+def _parallel(jobs: int, backend: str) -> Any:
+    from joblib import Parallel
+
+    try:
+        return Parallel(n_jobs=jobs, backend=backend, return_as="generator_unordered", batch_size=1)
+    except (ValueError, ImportError) as error:
+        raise SpecError(f"joblib cannot use the backend {backend!r}: {error}. Name another `backend`.") from error
 
 
 def _one_run(store: Store, benchmark: str, part: tuple[int, int] | None, max_seconds: float | None) -> None:
