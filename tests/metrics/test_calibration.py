@@ -18,8 +18,8 @@ from isonomia.evidence import wilson
 from isonomia.evidence.intervals import Figures, difference_interval, difference_p
 from isonomia.languages.locales import catalog
 from isonomia.metrics import evaluate, expected_calibration_error, reliability
-from isonomia.metrics.bins import STRATEGIES, bin_edges, binned
-from isonomia.metrics.calibration_interval import CalibrationEnds
+from isonomia.metrics.scores.bins import STRATEGIES, bin_edges, binned
+from isonomia.metrics.scores.calibration_interval import CalibrationEnds
 from isonomia.models import Surface
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -2,11 +2,8 @@
 
 from isonomia.metrics._measure import influence, measure
 from isonomia.metrics.applicable import check_applicable
-from isonomia.metrics.bins import Strategy, expected_calibration_error
-from isonomia.metrics.calibration import Reliability, reliability
 from isonomia.metrics.counts import ERROR_RATE
 from isonomia.metrics.evaluation import confusion, evaluate, evaluate_all
-from isonomia.metrics.expected_error import expected_error, expected_favourable
 from isonomia.metrics.functions import score, table
 from isonomia.metrics.measured import Measured
 from isonomia.metrics.one_class import of_class, one_vs_rest
@@ -15,8 +12,11 @@ from isonomia.metrics.registry import METRIC_NAME, METRIC_NAMES, METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import RowSums
 from isonomia.metrics.rows import Rows
-from isonomia.metrics.score_bins import area_bound, with_bin_bounds
-from isonomia.metrics.score_levels import ScoreLevels
+from isonomia.metrics.scores.bins import Strategy, expected_calibration_error
+from isonomia.metrics.scores.calibration import Reliability, reliability
+from isonomia.metrics.scores.expected_error import expected_error, expected_favourable
+from isonomia.metrics.scores.score_bins import area_bound, with_bin_bounds
+from isonomia.metrics.scores.score_levels import ScoreLevels
 from isonomia.metrics.set_sums import SetValues, Sums
 from isonomia.metrics.thresholds import ThresholdSets
 from isonomia.metrics.trials import TrialMeasure, TrialSums

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, sum_by, tally
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
-from isonomia.metrics.calibration_interval import CalibrationEnds
 from isonomia.metrics.counts import CLASSES, NO_ROWS
 from isonomia.metrics.registry import METRICS, Metric, Prepared, Shared
+from isonomia.metrics.scores.calibration_interval import CalibrationEnds
 from isonomia.metrics.table_functions import ratio
 from isonomia.models import Surface
 from isonomia.parameters import Choice, Integer, validated

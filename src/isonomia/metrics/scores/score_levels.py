@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.metrics.expected_error import expected_error
+from isonomia.metrics.scores.expected_error import expected_error
 from isonomia.models import Surface
 from isonomia.subject import Subject
 from isonomia.typing import Floats

@@ -27,14 +27,14 @@ from isonomia.evidence.mean_intervals import FEWEST_OF_CLASS, same_p
 from isonomia.languages import Message, Name, msg
 from isonomia.metrics._measure import measure
 from isonomia.metrics.applicable import check_applicable
-from isonomia.metrics.bins import BINS, Bins, Strategy, binned, confidence_and_outcome
-from isonomia.metrics.calibration_slope import recalibrate
 from isonomia.metrics.counts import NO_ROWS
 from isonomia.metrics.means import mean
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.rows import Rows
 from isonomia.metrics.rows_given import rows_given
+from isonomia.metrics.scores.bins import BINS, Bins, Strategy, binned, confidence_and_outcome
+from isonomia.metrics.scores.calibration_slope import recalibrate
 from isonomia.metrics.table_functions import ratio
 from isonomia.models import Surface
 from isonomia.typing import Floats
