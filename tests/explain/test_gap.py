@@ -17,7 +17,7 @@ from isonomia import NotApplicable, SpecError
 from isonomia.explain import EXPLAINERS, gap, prepare, shapley
 from isonomia.explain.between_groups import other_group
 from isonomia.explain.contributions import Runner
-from isonomia.explain.trees.values import tree_group_means
+from isonomia.explain.trees.values import tree_values
 from isonomia.models import read_trees
 from isonomia.subject import Subject
 
@@ -194,8 +194,7 @@ def test_intervals_cover() -> None:
     trees, model = read_trees(forest), iso.Model.of(forest, features=NAMES)
     rng = np.random.default_rng(5)
     women, men = drawn(100_000, 0, rng), drawn(100_000, 1, rng)
-    share = np.full((len(women), 1), 1 / len(women))
-    truth = tree_group_means(trees, women, men, np.arange(3), row_weights=share)[0, :, 0]
+    truth = tree_values(trees, women, men, np.arange(3)).mean(axis=0)[:, 0]
     numbers = dataset(FRAME.assign(y=FRAME["y"] + 0.5 * FRAME["late"]))
     prepared = prepare(Subject.of(numbers, model), output="probability")
     inside, whole = [], []

@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 
 from isonomia import NotApplicable
 from isonomia.explain.trees import kernel, occurring
-from isonomia.explain.trees.values import tree_group_means, tree_values
+from isonomia.explain.trees.values import tree_values
 from isonomia.models import TreeEnsemble, read_trees
 from isonomia.models.trees.arrays import Builder
 
@@ -138,15 +138,6 @@ def test_interactions_are_those_of_all_coalitions(name: str, players: NDArray[An
     obtained = tree_values(trees, columns[:6], columns[50:58], players, lead=1)
     np.testing.assert_allclose(obtained, brute_force_interactions(game, 1), rtol=0, atol=1e-12)
     assert np.abs(obtained).max() > 1e-3
-
-
-def test_means_of_groups_are_means_of_values() -> None:
-    trees, columns = fitted("forest of three classes")
-    weights = RNG.random((60, 3))
-    weights[10:30, 0] = 0.0
-    values = tree_values(trees, columns[:60], columns[100:150], TOGETHER)
-    means = tree_group_means(trees, columns[:60], columns[100:150], TOGETHER, row_weights=weights)
-    np.testing.assert_allclose(means, np.einsum("ng,nmk->gmk", weights, values), rtol=0, atol=1e-12)
 
 
 def test_several_background_weights_at_once() -> None:

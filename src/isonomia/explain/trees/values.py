@@ -77,28 +77,6 @@ def path_values(trees: TreeEnsemble, rows: Floats, player_of_column: Indices) ->
     return values, (trees.base + reach[leaf] @ trees.value[leaf]) / trees.divisor
 
 
-def tree_group_means(
-    trees: TreeEnsemble,
-    rows: Floats,
-    background: Floats,
-    player_of_column: Indices,
-    *,
-    row_weights: Floats,
-    background_weights: Floats | None = None,
-) -> Floats:
-    """Weighted sums (G, M, K) of the Shapley values of rows: ``row_weights.T @ values``, without the values.
-
-    `row_weights` (n, G) has one column per group, for means with a sum of 1. See `tree_values` for the rest.
-    """
-    kernel, weights = Kernel(trees, player_of_column), _weights(background_weights, len(background))
-    total = np.zeros((trees.value.shape[1], row_weights.shape[1], kernel.players + 1))
-    for look in kernel.look_ups(rows, background, weights[:, :1]):
-        counts = (look.rows.T @ row_weights[look.part]).T
-        for k, (table,) in enumerate(look.tables):
-            total[k][:, look.columns] += counts @ table
-    return total[..., :-1].transpose(1, 2, 0) / trees.divisor
-
-
 def _weights(given: Floats | None, count: int) -> Floats:
     if given is None:
         return np.full((count, 1), 1.0 / max(1, count))
