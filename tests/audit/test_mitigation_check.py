@@ -210,7 +210,7 @@ def test_several_classes_and_numbers() -> None:
     numbers = pay["mitigation"]
     assert isinstance(numbers, Mitigated)
     assert set(numbers.decisions) == {"calibrate", "match"}
-    assert "0.200 standard deviations of the predictions" in " ".join(note.text() for note in numbers.notes)
+    assert "0.200 standard deviations of the true outcomes" in " ".join(note.text() for note in numbers.notes)
     linked = [finding.tried for finding in pay.findings if finding.tried]
     assert linked
     for tried in linked:

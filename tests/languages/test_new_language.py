@@ -60,7 +60,7 @@ def test_messages_numbers_and_dates() -> None:
     assert languages() == ("en", "eo", "pt-BR")
     assert msg("Balance sheet").text("eo") == "Bilanco"
     assert msg("no such sentence").text("EO") == "no such sentence"
-    assert write_number(12345.678, "num4", "eo") == "12\u00a0345,6780"
+    assert write_number(1234.5678, "num4", "eo") == "1\u00a0234,6"
     assert write_number(None, "num", "eo") == "ne havebla"
     assert write_interval(0.25, 0.5, "pct", "eo") == "[25,0% ĝis 50,0%]"
     assert "novembro" in moment("2026-11-15T12:00:00+00:00", "eo").lower()

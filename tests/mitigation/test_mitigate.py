@@ -351,3 +351,18 @@ def test_standard_deviations_of_a_rule_are_numbers_of_the_outcome() -> None:
         spread=12.0,
     )
     assert goals[0].limit == pytest.approx(1.2)
+    assert goals[0].deviations == 0.1
+
+
+def test_without_a_limit_a_gap_of_numbers_may_be_a_fifth_of_their_standard_deviation() -> None:
+    """A limit of 0.05 would mean 5 cents of a salary."""
+    salary = 50_000 + 20_000 * np.random.default_rng(0).normal(size=400)
+    frame = {"sex": np.tile(["F", "M"], 200), "salary": salary, "predicted": salary}
+    found = mitigate(frame, target="salary", protected="sex", prediction="predicted", attribute_at_decision=True)
+    assert "The limit of demographic parity is 0.200 standard deviations of the true outcomes." in [
+        note.text() for note in found.notes
+    ]
+    (goal,), _ = read_goals("demographic_parity", None, None, "regression", known=["sex"], spread=salary.std())
+    assert goal.limit == pytest.approx(0.2 * salary.std())
+    (ratio,), _ = read_goals("error_ratio", None, None, "regression", known=["sex"], spread=salary.std())
+    assert (ratio.limit, ratio.deviations) == (0.8, None)

@@ -23,10 +23,10 @@ class Message(Encoded, kind="message"):
     """A sentence with gaps and the values for them.
 
     Gaps take the formats ``pct`` (0.123 as 12.3%), ``points`` (0.123 as 12.3), ``num`` (three significant digits),
-    ``num4`` (four decimals), ``int`` (1,234), ``p`` (a p-value), ``date`` (a day in ISO form) and none (a text, or
-    another message). A missing number is written as a word. ``{n:# row|# rows}`` is a singular and a plural; ``#`` is
-    the number. ``{group:first}`` begins a sentence with a capital, ``{metric:inner}`` stands
-    within one.
+    ``num4`` (four decimals; from 10 on five digits), ``int`` (1,234), ``p`` (a p-value), ``date`` (a day in ISO form)
+    and none (a text, or another message). A missing number is written as a word. ``{n:# row|# rows}`` is a singular and
+    a plural; ``#`` is the number. ``{group:first}`` begins a sentence with a capital, ``{metric:inner}`` stands within
+    one.
 
     Examples
     --------
@@ -142,11 +142,17 @@ def _significant(value: float) -> str:
     return f"{value:,.{digits}f}" if digits <= 8 else f"{value:.2e}"
 
 
+def _four_decimals(value: float) -> str:
+    if not 10 <= abs(value) < math.inf:
+        return f"{value:,.4f}"
+    return f"{value:,.{max(0, 4 - math.floor(math.log10(abs(value))))}f}"
+
+
 _STYLES: dict[str, Callable[[float], str]] = {
     "pct": lambda value: f"{100 * value:,.1f}%",
     "points": lambda value: f"{100 * value:,.1f}",
     "num": _significant,
-    "num4": lambda value: f"{value:,.4f}",
+    "num4": _four_decimals,
     "int": lambda value: f"{value:,.0f}",
     "p": lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
 }

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from isonomia.errors import SpecError, close_to
+from isonomia.evidence import THRESHOLDS
 from isonomia.metrics import METRICS
 from isonomia.mitigation.judging.bands import CRITERIA, NUMBER_CRITERIA
 from isonomia.policies import BaseRule, Policy, Rule, load_policy
 
-#: The largest difference, and the smallest ratio, unless another limit is given.
+#: The largest difference of rates, and the smallest ratio, unless another limit is given.
 LIMIT, RATIO_LIMIT = 0.05, 0.8
 #: The criterion that compares groups by a metric.
 CRITERION_OF = {
@@ -49,6 +50,8 @@ class Goal:
         Whether it is about intersections of attributes too.
     min_rows, min_share : int, float
         Groups with fewer rows, or a smaller share of them, are not compared; 0 for the setting `min_per_group`.
+    deviations : float, optional
+        The limit in standard deviations of the true outcomes, where it was set so.
     """
 
     criterion: str
@@ -57,6 +60,7 @@ class Goal:
     intersections: bool = True
     min_rows: int = 0
     min_share: float = 0.0
+    deviations: float | None = None
 
     def covers(self, way: Sequence[str]) -> bool:
         """Whether it is about the groups of these attributes."""
@@ -92,10 +96,10 @@ def read_goals(
 ) -> tuple[tuple[Goal, ...], tuple[BaseRule, ...]]:
     """The goals, those of a policy instead of `goal` and `limit`; and the policy's rules that no fix is judged by.
 
-    `known` are the protected attributes, `spread` the standard deviation of a regression's true outcomes.
+    `known` are the protected attributes, `spread` the standard deviation of a regression's true outcomes, else 1.
     """
     if policy is None:
-        return (read_goal(goal, limit, task),), ()
+        return (read_goal(goal, limit, task, spread=spread),), ()
     goals, ignored = goals_of(policy, task, known=known, spread=spread)
     if not goals:
         raise SpecError(
@@ -105,12 +109,15 @@ def read_goals(
     return goals, ignored
 
 
-def read_goal(goal: str, limit: float | None, task: str) -> Goal:
-    """A criterion with its limit, or the default one."""
+def read_goal(goal: str, limit: float | None, task: str, *, spread: float) -> Goal:
+    """A criterion with its limit; by default a difference of numbers is measured in standard deviations (`spread`)."""
     known = _criteria(task)
     if goal not in known:
         raise SpecError(f"`goal` must be one of {', '.join(known)}; got {goal!r}.{close_to(goal, known)}")
     ratio = known[goal][1] == "ratio"
+    if limit is None and task == "regression" and not ratio:
+        share = THRESHOLDS["mean_gap"].reported
+        return Goal(goal, share * spread, deviations=share)
     value = (RATIO_LIMIT if ratio else LIMIT) if limit is None else float(limit)
     if not value >= 0 or (ratio and value > 1):
         raise SpecError(f"`limit` must be {'a ratio in [0, 1]' if ratio else 'at least 0'}; got {limit!r}.")
@@ -142,7 +149,8 @@ def _of_rule(rule: BaseRule, known: Container[str], spread: float) -> Goal | Non
     criterion = CRITERION_OF.get((METRICS[rule.metric].id, rule.measure))
     if criterion not in known or (rule.measure == "difference" and rule.side == "at_least"):
         return None
-    limit = rule.limit * (spread if rule.unit == "sd" else 1.0)
+    deviations = rule.limit if rule.unit == "sd" else None
+    limit = rule.limit if deviations is None else deviations * spread
     if rule.measure == "ratio" and rule.side == "at_most":  # largest over smallest; goals are smallest over largest
         if limit < 1:
             return None
@@ -153,4 +161,5 @@ def _of_rule(rule: BaseRule, known: Container[str], spread: float) -> Goal | Non
         attributes=rule.attributes,
         intersections=rule.by == "all",
         min_share=rule.min_share,
+        deviations=deviations,
     )

@@ -13,6 +13,7 @@ from isonomia.errors import Cancelled, DataError, IsonomiaError, NotApplicable, 
 from isonomia.events import Clock, Progress
 from isonomia.languages import Message, msg
 from isonomia.mitigation.judging.before_after import compare
+from isonomia.mitigation.judging.effect_tables import criterion_titles
 from isonomia.mitigation.judging.found import COLUMN, GroupsOf, use_subgroups
 from isonomia.mitigation.judging.goals import Goal
 from isonomia.mitigation.judging.judge import Judged, judge
@@ -111,6 +112,15 @@ class Plan:
             parts["notes"] += (
                 msg("Subgroups were searched among the people that fixes are tuned on, not among those judged."),
             )
+        parts["notes"] += tuple(
+            msg(
+                "The limit of {criterion:inner} is {share:num} standard deviations of the true outcomes.",
+                criterion=criterion_titles()[goal.criterion],
+                share=goal.deviations,
+            )
+            for goal in self.goals
+            if goal.deviations is not None
+        )
         if self.ignored:
             names = ", ".join(rule.name for rule in self.ignored)
             parts["notes"] += (msg("Rules of the policy that fixes are not judged by: {names}.", names=names),)

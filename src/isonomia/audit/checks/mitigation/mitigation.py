@@ -16,7 +16,7 @@ from isonomia.audit.checks._other_rows import other_rows
 from isonomia.audit.checks._sample import sample_of
 from isonomia.audit.measurements import measured_groups
 from isonomia.errors import DataError, NotApplicable, SpecError
-from isonomia.evidence import THRESHOLDS, Result
+from isonomia.evidence import Result
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
 from isonomia.mitigation import MITIGATIONS, Mitigated, mitigate
@@ -120,18 +120,14 @@ def _goals(
     """The goal that is named, or what the policy requires; demographic parity where there is neither."""
     ignored: tuple[BaseRule, ...] = ()
     notes: tuple[Message, ...] = ()
+    spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
     if goal is None and limit is None and policy is not None:
         known = [column.name for column in subject.needs_attributes()]
-        spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
         goals, ignored = goals_of(policy, subject.task, known=known, spread=spread)
         if goals:
             return goals, ignored, ()
         notes = (msg("No rule of the policy can be met by a fix, so the goal is demographic parity."),)
-    if limit is None and subject.task == "regression":
-        share = THRESHOLDS["mean_gap"].reported
-        limit = share * float(np.std(np.asarray(subject.surface.continuous)))
-        notes += (msg("The limit is {share:num} standard deviations of the predictions.", share=share),)
-    return (read_goal(goal or "demographic_parity", limit, subject.task),), ignored, notes
+    return (read_goal(goal or "demographic_parity", limit, subject.task, spread=spread),), ignored, notes
 
 
 def _estimator(subject: Subject, apart: bool, options: dict[str, Any]) -> Any:
