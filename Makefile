@@ -9,6 +9,9 @@ PEERS  := .venv-peers
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
+# Tests start many processes: the sources are compiled once, not in each of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types coverage bench statistics frames exports clean
 
