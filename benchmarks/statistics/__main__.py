@@ -33,14 +33,17 @@ def main(arguments: list[str] | None = None) -> int:
     unknown = [topic for topic in given.topics if topic not in topics]
     if unknown:
         parser.error(f"unknown topic {unknown[0]!r}. Available: {', '.join(topics)}")
-    settled = {(row.topic, row.name) for rows in load().values() for row in rows if row.outcome() == "holds"}
+    kept = {(row.topic, row.name): row for rows in load().values() for row in rows}
     failed = False
     for topic in given.topics or topics:
         print(f"== {topic}", flush=True)
         for setting in SETTINGS.values():
             if setting.topic != topic or given.only not in setting.name:
                 continue
-            if given.unsettled and (setting.topic, setting.name) in settled:
+            before = kept.get((setting.topic, setting.name))
+            if given.unsettled and before is not None and (same := setting.promising(before)).outcome() == "holds":
+                if same != before:
+                    save(same)
                 continue
             row = setting.simulate(given.repetitions or max(20, round(given.share * setting.repetitions)))
             print("  " + " | ".join(cell for cell in line(row) if cell), flush=True)

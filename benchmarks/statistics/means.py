@@ -74,7 +74,7 @@ for (metric, errors), value in TRUE_NUMBERS.items():
                 TOPIC,
                 name,
                 low=0.93 if size < 100 else 0.935,
-                high=0.98,
+                high=0.98 if size < 100 else 0.975,
                 repetitions=4000,
                 tested=1000 if size == 100 else 0,
             )
@@ -95,14 +95,14 @@ for metric in ("logloss", "brier_score", "auc", "pr_auc", "ece"):
     for base, size in ((0.5, 30), (0.5, 100), (0.5, 1000), (0.05, 30), (0.05, 100), (0.05, 1000)):
         for kind in ("calibrated", "too sure") if metric in ("logloss", "ece") else ("calibrated",):
             few = base * size < 10 or size < 100
-            top = 1.0 if metric in ("ece", "pr_auc") else 0.99 if few else 0.98
+            top = 0.975 if not few else 1.0 if metric in ("ece", "pr_auc") else 0.99
 
             @setting(
                 TOPIC,
                 f"{METRICS[metric].title.text()}, {kind}, base rate {base:g}, {size:,} rows",
                 low=0.93 if few else 0.935,
                 high=top,
-                repetitions=1000,
+                repetitions=3000,
                 tested=300 if size == 100 and base == 0.5 else 0,
                 note="none with fewer than two rows of a class" if metric in ("auc", "pr_auc") and few else "",
             )
@@ -134,14 +134,14 @@ PAIRS = (("rmse", "normal"), ("rmse", "Student 5"), ("logloss", "too sure"), ("a
 for metric, kind in PAIRS:
     for sizes in ((30, 30), (60, 1000), (100, 100)):
         label = f"{METRICS[metric].title.text()}, {kind}, {sizes[0]} and {sizes[1]:,} rows"
-        top = 1.0 if metric in ("ece", "auc") else 0.98
+        top = 0.975 if min(sizes) >= 100 else 1.0 if metric in ("ece", "auc") else 0.99
 
         @setting(
             TOPIC,
             f"Difference of {label}",
             low=0.93,
             high=top,
-            repetitions=1000,
+            repetitions=3000,
             tested=200 if sizes == (30, 30) else 0,
         )
         def of_difference(
@@ -154,7 +154,7 @@ for metric, kind in PAIRS:
             figures = two_samples(rng, metric, kind, sizes, repetitions)
             return Trials.of_intervals(*difference_interval(*figures), 0.0)
 
-        @setting(TOPIC, f"Ratio of {label}", low=0.93, high=1.0 if metric in ("ece", "auc") else 0.98, repetitions=1000)
+        @setting(TOPIC, f"Ratio of {label}", low=0.93, high=top, repetitions=3000)
         def of_ratio(
             rng: np.random.Generator,
             repetitions: int,
@@ -185,7 +185,7 @@ for figure in ("gap", "slope", "brier", "ece"):
             TOPIC,
             f"Calibration by group: {figure}, {size:,} rows",
             low=0.93 if size < 100 else 0.935,
-            high=1.0 if figure == "ece" else 0.985 if size < 100 else 0.975,
+            high=0.975 if size >= 100 else 1.0 if figure == "ece" else 0.985,
             repetitions=1000,
             tested=300 if size == 100 else 0,
         )
@@ -211,8 +211,7 @@ for differ in (False, True):
         @setting(
             TOPIC,
             f"Inequality between two groups that {'differ' if differ else 'are alike'}, {size:,} rows each",
-            high=0.98,
-            repetitions=300,
+            repetitions=1000,
             tested=0,
         )
         def of_inequality(
@@ -250,8 +249,8 @@ for distance in (1.2, 2.0):
             TOPIC,
             f"Area {area_of(distance):.2f}, {positives} positives and {negatives} negatives",
             low=0.93,
-            high=0.985,
-            repetitions=2000,
+            high=0.985 if positives < 30 else 0.975,
+            repetitions=3000,
             tested=300 if negatives < 100 else 0,
         )
         def of_area(

@@ -32,12 +32,12 @@ def covered(found: list[Estimate]) -> Trials:
 
 for size in (100, 400):
 
-    @setting(TOPIC, f"consistency, {size} rows", high=0.99, repetitions=1000, tested=60 if size == 100 else 0)
+    @setting(TOPIC, f"consistency, {size} rows", repetitions=1000, tested=60 if size == 100 else 0)
     def of_consistency(rng: np.random.Generator, repetitions: int, size: int = size) -> Trials:
         draws = (people(rng, size) for _ in range(repetitions))
         return covered([consistency(x, (rng.random(size) < chance(x)).astype(int)).value for x in draws])
 
-    @setting(TOPIC, f"consistency of a group of 30%, {size} rows", high=0.99, repetitions=1000)
+    @setting(TOPIC, f"consistency of a group of 30%, {size} rows", repetitions=1000)
     def of_group(rng: np.random.Generator, repetitions: int, size: int = size) -> Trials:
         found = []
         for _ in range(repetitions):
@@ -47,12 +47,12 @@ for size in (100, 400):
             found.append(table["consistency"].estimate(0))
         return covered(found)
 
-    @setting(TOPIC, f"awareness, all pairs, {size} rows", low=0.92, high=0.99, repetitions=600)
+    @setting(TOPIC, f"awareness, all pairs, {size} rows", repetitions=1000)
     def of_pairs(rng: np.random.Generator, repetitions: int, size: int = size) -> Trials:
         draws = (people(rng, size) for _ in range(repetitions))
         return covered([awareness(x, y_score=chance(x)).share for x in draws])
 
-    @setting(TOPIC, f"awareness, neighbours, {size} rows", high=0.99, repetitions=600)
+    @setting(TOPIC, f"awareness, neighbours, {size} rows", repetitions=1000)
     def of_neighbours(rng: np.random.Generator, repetitions: int, size: int = size) -> Trials:
         draws = (people(rng, size) for _ in range(repetitions))
         return covered([awareness(x, y_score=chance(x)).near for x in draws])

@@ -85,7 +85,7 @@ for sizes in SIZES:
                 "size",
                 low=0.0,
                 high=1.25 * alpha,
-                repetitions=4000,
+                repetitions=4000 if alpha > 0.01 else 40_000,
             )
             def size(
                 rng: np.random.Generator, repetitions: int, rate: float = rate, sizes: Any = sizes, alpha: float = alpha
@@ -111,7 +111,7 @@ for name, rates in GAPS.items():
                 f"{what}, {name}, {n:,} rows each",
                 low=0.935,
                 high=1.0,
-                repetitions=1000,
+                repetitions=2000,
                 tested=250 if n == 100 else 0,
                 note="simultaneous over all pairs of groups",
             )
@@ -141,7 +141,9 @@ CASES = {
 for name, (found, alarms) in CASES.items():
     for n in (200, 1000):
 
-        @setting("criteria and score", f"equalized odds, {name}, {n:,} rows each", low=0.935, high=1.0, repetitions=300)
+        @setting(
+            "criteria and score", f"equalized odds, {name}, {n:,} rows each", low=0.935, high=1.0, repetitions=1000
+        )
         def odds(
             rng: np.random.Generator, repetitions: int, found: Any = found, alarms: Any = alarms, n: int = n
         ) -> Trials:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -119,6 +119,10 @@ class Setting:
             zero_width=trials.zero_width,
             note=self.note,
         )
+
+    def promising(self, row: Row) -> Row:
+        """A row kept earlier under the promise of today."""
+        return replace(row, question=self.question, low=self.low, high=self.high, note=self.note)
 
 
 @dataclass(frozen=True)

@@ -206,25 +206,26 @@ def test_agreeing_ends_are_those_of_difference_and_ratio() -> None:
     apart = (*agreeing(score_difference(a, na, b, nb, 0.9), 0.0, a, na, b, nb, 0.9),)
     apart += (*agreeing(score_ratio(a, na, b, nb, 0.9), 1.0, a, na, b, nb, 0.9),)
     np.testing.assert_array_equal(both, apart)
-    np.testing.assert_array_equal(both, agreeing_ends(a, na, b, nb, 0.9, two_proportions(a, na, b, nb)))
 
 
-def _asking(*counts: list[float], level: float, known: bool) -> Asking[Any]:
+def _asking(*counts: list[float], level: float, tested: bool) -> Asking[Any]:
     columns = [np.array(column, dtype=float) for column in counts]
-    p_value = two_proportions(*columns) if known else np.full(len(columns[0]), np.nan)
-    ends = yield RatePairs(*columns, np.full(len(columns[0]), level), p_value)
-    return ends
+    n = len(columns[0])
+    found = yield RatePairs(*columns, np.full(n, level), np.full(n, tested))
+    return found
 
 
 def test_work_that_asks_together_gets_the_ends_it_would_get_alone() -> None:
     one = [0.0, 6.0, 40.0], [9.0, 7.0, 100.0], [2.0, 2.0, 30.0], [9.0, 7.0, 120.0]
     other = [3.0, 0.0], [5.0, 0.0], [50.0, 1.0], [60.0, 8.0]  # a group without rows leaves NaN
     together = answered(
-        _asking(*one, level=0.9, known=True),
-        _asking([], [], [], [], level=0.9, known=False),
-        _asking(*other, level=0.99, known=False),
+        _asking(*one, level=0.9, tested=True),
+        _asking([], [], [], [], level=0.9, tested=False),
+        _asking(*other, level=0.99, tested=False),
     )
     assert [len(ends[0]) for ends in together] == [3, 0, 2]
-    np.testing.assert_allclose(together[0], agreeing_ends(*one, 0.9), rtol=1e-13)
-    np.testing.assert_allclose(together[2], agreeing_ends(*other, 0.99), rtol=1e-13)
+    np.testing.assert_allclose(together[0][:4], agreeing_ends(*one, 0.9), rtol=1e-13)
+    np.testing.assert_allclose(together[2][:4], agreeing_ends(*other, 0.99), rtol=1e-13)
     assert np.isnan([ends[1] for ends in together[2]]).all()
+    np.testing.assert_array_equal(together[0][4], two_proportions(*one))  # asked for
+    np.testing.assert_array_equal(together[2][4], [np.nan, np.nan])  # 0 lies inside: no end needs it

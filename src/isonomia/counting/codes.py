@@ -24,6 +24,10 @@ CodeArray = NDArray[np.unsignedinteger[Any]]
 
 #: Whole numbers spread over at most this range are encoded through a table instead of a sort.
 _TABLE_RANGE = 1 << 16
+#: So many different numbers fit in a byte.
+_BYTE = 256
+#: Numbers that the processor's cache holds.
+_CACHED = 1 << 14
 #: Names of a missing value, of an empty text, and of values that a column did not have when it was encoded.
 MISSING, EMPTY, UNSEEN = Name(msg("missing")), Name(msg("(empty)")), Name(msg("(not seen)"))
 
@@ -201,12 +205,34 @@ def _from_integers(array: NDArray[Any]) -> tuple[CodeArray, tuple[Any, ...]]:
         return _compact(codes, (False, True))
     if array.size == 0:
         return array.astype(np.uint8), ()
-    low, high = int(array.min()), int(array.max())
+    first = array[:_GLANCE]
+    if int(first.max()) - int(first.min()) < _BYTE:
+        codes, low, high = _in_bytes(array)
+        if high - low < _BYTE:
+            return _compact(codes, range(low, high + 1))
+    else:
+        low, high = int(array.min()), int(array.max())
     if high - low < _TABLE_RANGE:
         dtype = smallest(high - low + 1)
         codes = (array if low == 0 else array - low).astype(dtype)
         return _compact(codes, range(low, high + 1))
     return _from_unique(array, None)
+
+
+def _in_bytes(array: NDArray[Any]) -> tuple[NDArray[np.uint8], int, int]:
+    """How far each number lies above the smallest, modulo 256, and the smallest and the largest number.
+
+    In chunks that stay in the processor's cache, so that the numbers are read from memory once.
+    """
+    codes, ends = np.empty(array.size, dtype=np.uint8), []
+    for start in range(0, array.size, _CACHED):
+        part = array[start : start + _CACHED]
+        ends += [int(part.min()), int(part.max())]
+        codes[start : start + _CACHED] = part.astype(np.uint8, copy=False)
+    low = min(ends)
+    if low % _BYTE:
+        codes -= np.uint8(low % _BYTE)
+    return codes, low, max(ends)
 
 
 def _from_floats(array: NDArray[Any]) -> tuple[CodeArray, tuple[Any, ...]]:

@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -143,10 +144,18 @@ def _pandas_frame(columns: Mapping[str, Any]) -> Any:
     import pandas as pd
 
     texts = [name for name, values in columns.items() if isinstance(values, list) and _are_texts(values)]
-    together = pd.Series([item for name in texts for item in columns[name]], dtype=None if texts else object).array
+    together = pd.array([item for name in texts for item in columns[name]], dtype=_pandas_text())
     ends = np.cumsum([0, *(len(columns[name]) for name in texts)]).tolist()
     parts = {name: together[start:end] for name, start, end in zip(texts, ends, ends[1:], strict=False)}
     return pd.DataFrame({name: parts.get(name, values) for name, values in columns.items()})
+
+
+@cache
+def _pandas_text() -> Any:
+    """The dtype that pandas gives to texts."""
+    import pandas as pd
+
+    return pd.Series([""]).dtype
 
 
 def _are_texts(values: list[Any]) -> bool:

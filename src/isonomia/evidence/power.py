@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,8 +14,11 @@ from isonomia.typing import Bools, Floats
 
 ALPHA = 0.05
 POWER = 0.8
-#: Halvings of the bracket: gaps are exact to 0.01 points, and never too small.
+#: Steps of the way to 0 or 1, and as many by halvings: gaps are exact to 0.01 points, and never too small.
 HALVINGS = 14
+STEPS = 1 << HALVINGS
+#: Steps of the secant method: the last of them is far below one step of the grid.
+SECANTS = 4
 
 
 @validated(alpha=Number(above=0, below=1), power=Number(above=0, below=1))
@@ -69,24 +74,43 @@ def _nearest(p: Floats, m: Floats, n: Floats, alpha: float, power: float) -> Flo
     reach, beyond = float(ndtri(1 - alpha / 2)), float(ndtri(power))
     bend = (reach**2 - 1) / 6 if alpha < SKEWED else 0.0  # Cornish and Fisher's, as far as the test goes into the tail
 
-    def found(q: Floats) -> Bools:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            pooled = share * q + rest
-            equal = pooled * (1 - pooled)
-            skewed = np.maximum(np.sign(q - p) * (1 - 2 * pooled) / np.sqrt(equal) * lopsided, 0.0) * bend
-            needed = np.sqrt(equal * inverse) * (reach + skewed) + np.sqrt(q * (1 - q) / n + of_reference) * beyond
-            few = np.minimum(pooled, 1 - pooled) * smaller < SMALL_CELL
-            return np.abs(q - p) >= needed + np.where(few, inverse, inverse / 2)
+    def excess(q: Floats) -> Floats:
+        pooled = share * q + rest
+        needed = np.sqrt(pooled * (1 - pooled) * inverse) * reach + np.sqrt(q * (1 - q) / n + of_reference) * beyond
+        if bend:
+            needed += np.maximum((1 - 2 * pooled) * skewed, 0.0)
+        few = np.minimum(pooled, 1 - pooled) * smaller < SMALL_CELL
+        return np.abs(q - p) - needed - np.where(few, inverse, inverse / 2)
 
     with np.errstate(divide="ignore", invalid="ignore"):
         inverse, share, smaller = 1 / n + 1 / m, n / (n + m), np.minimum(n, m)
         rest, of_reference = (1 - share) * p, p * (1 - p) / m
-        lopsided = (1 / n**2 - 1 / m**2) / inverse**1.5
-    near = np.stack([p, p]).astype(float)
-    far = np.stack([np.zeros(p.shape), np.ones(p.shape)])
-    possible = found(far) & (n > 0) & (m > 0) & (near != far)
-    _, far = halve(found, near, far, HALVINGS)
-    return np.where(possible, np.abs(far - p), np.nan)
+        near, far = np.stack([p, p]), np.stack([np.zeros(p.shape), np.ones(p.shape)])
+        skewed = np.sign(far - near) * (1 / n - 1 / m) * bend  # error times skewness, but for the pooled rate
+        possible = (excess(far) >= 0) & (n > 0) & (m > 0) & (near != far)
+        return np.where(possible, _first_step(excess, near, far, possible), np.nan)
+
+
+def _first_step(excess: Callable[[Floats], Floats], near: Floats, far: Floats, wanted: Bools) -> Floats:
+    """How far from `near`, in steps of the way to `far`, the excess begins not to be negative.
+
+    Secants lead close to it. Where the step found is not the one (the excess jumps), the bracket is halved.
+    """
+    step = (far - near) / STEPS
+    before, value = np.zeros(near.shape), excess(near)
+    at = np.minimum(-value / np.abs(step), STEPS)
+    for _ in range(SECANTS):
+        own = excess(near + at * step)
+        following = at - own * (at - before) / (own - value)
+        before, value, at = at, own, np.where((following > 0) & (following < STEPS), following, at)
+    last = np.ceil(at)
+    for _ in range(2):
+        enough, too_much = excess(near + np.stack([last, last - 1]) * step) >= 0
+        astray = wanted & ~(enough & ~too_much)
+        if not astray.any():
+            return last * np.abs(step)
+        last = last + np.where(enough, -1, 1) * astray
+    return np.abs(halve(lambda q: excess(q) >= 0, near, far, HALVINGS)[1] - near)
 
 
 @validated(alpha=Number(above=0, below=1), power=Number(above=0, below=1))

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from isonomia.evidence.intervals import normal_quantiles
 from isonomia.evidence.mean_intervals import mover_difference, score_ends
 from isonomia.evidence.significance import two_proportions
-from isonomia.typing import Floats
+from isonomia.typing import Bools, Floats
 
 #: From a statistic so close to its target one more step is taken: Newton's steps square the error.
 CLOSE = 1e-5
@@ -190,45 +190,35 @@ def agreeing(
 
 
 def agreeing_ends(
-    k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, level: ArrayLike = 0.95, p_value: ArrayLike = np.nan
+    k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, level: ArrayLike = 0.95
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Both ends of `score_difference`, then both of `score_ratio`, `agreeing` with the test, which decides about both.
-
-    `p_value` is that of `two_proportions`; NaN where it is not known.
 
     >>> [round(float(end), 3) for end in agreeing_ends(6, 7, 2, 7)]
     [0.0, 0.853, 1.0, 11.148]
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        tables = _Tables.of(k1, n1, k2, n2, level)
-        ends = np.stack([*_difference(tables), *_ratio(tables)])
-    outside = (ends[0] > 0) | (ends[1] < 0)
-    if outside.any():
-        given = (np.asarray(part, dtype=float) for part in (k1, n1, k2, n2, level, p_value))
-        *counts, levels, p = (part[outside] for part in np.broadcast_arrays(*given))
-        unknown = np.isnan(p)
-        if unknown.any():
-            p[unknown] = two_proportions(*(count[unknown] for count in counts))
-        equal = np.zeros(outside.shape, dtype=bool)
-        equal[outside] = p >= 1 - levels
-        same = np.reshape([0.0, 0.0, 1.0, 1.0], (4, *(1,) * equal.ndim))
-        ends[::2] = np.where(equal, np.minimum(ends[::2], same[::2]), ends[::2])
-        ends[1::2] = np.where(equal, np.maximum(ends[1::2], same[1::2]), ends[1::2])
+    given = (np.asarray(part, dtype=float) for part in (k1, n1, k2, n2, level))
+    *counts, levels = np.broadcast_arrays(*given)
+    ends, _ = _tested_ends(RatePairs(*counts, levels, np.zeros(levels.shape, dtype=bool)))
     return ends[0], ends[1], ends[2], ends[3]
 
 
 class RatePairs(NamedTuple):
-    """Pairs of rates whose intervals are wanted, as `agreeing_ends` takes them: arrays of one length."""
+    """Pairs of rates whose intervals are wanted, as `agreeing_ends` takes them: arrays of one shape.
+
+    `tested` says whose p-values are wanted too.
+    """
 
     k1: Floats
     n1: Floats
     k2: Floats
     n2: Floats
     level: Floats
-    p_value: Floats
+    tested: Bools
 
 
-#: Work that asks once for score intervals: it yields pairs of rates, is sent their ends, and returns its result.
+#: Work that asks once for score intervals: it yields pairs of rates, is sent their four ends and p-values (NaN where
+#: neither the ends nor the work need one), and returns its result.
 Asking = Generator[RatePairs, tuple[Floats, ...], T]
 
 
@@ -237,19 +227,41 @@ def answered(*work: Asking[Any]) -> list[Any]:
 
     >>> def width(k, n):
     ...     none = np.zeros(1)
-    ...     low, high, *_ = yield RatePairs(none + k, none + n, none + 5, none + 20, none + 0.95, none + np.nan)
+    ...     low, high, *_ = yield RatePairs(none + k, none + n, none + 5, none + 20, none + 0.95, none > 0)
     ...     return round(float(high[0] - low[0]), 3)
     >>> answered(width(5, 20), width(50, 200))
     [0.544, 0.382]
     """
     asked = [next(one) for one in work]
-    ends = agreeing_ends(*(np.concatenate(column) for column in zip(*asked, strict=True)))
-    stops = np.cumsum([len(pairs.k1) for pairs in asked])[:-1]
-    return [answer(one, own) for one, own in zip(work, np.split(np.stack(ends), stops, axis=1), strict=True)]
+    ends, p = _tested_ends(RatePairs(*(np.concatenate(column) for column in zip(*asked, strict=True))))
+    results, start = [], 0
+    for one, pairs in zip(work, asked, strict=True):
+        own = slice(start, start + len(pairs.k1))
+        results.append(answer(one, (*ends[:, own], p[own])))
+        start = own.stop
+    return results
+
+
+def _tested_ends(pairs: RatePairs) -> tuple[Floats, Floats]:
+    """Four ends (4, ...) that agree with the test, and the p-values where they matter to an end or are asked for."""
+    *counts, levels, tested = pairs
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        tables = _Tables.of(*counts, levels)
+        ends = np.stack([*_difference(tables), *_ratio(tables)])
+    outside = (ends[0] > 0) | (ends[1] < 0)
+    asked, p = outside | tested, np.full(outside.shape, np.nan)
+    if asked.any():
+        p[asked] = two_proportions(*(count[asked] for count in counts))
+    equal = outside & (p >= 1 - levels)
+    if equal.any():
+        same = np.reshape([0.0, 0.0, 1.0, 1.0], (4, *(1,) * equal.ndim))
+        ends[::2] = np.where(equal, np.minimum(ends[::2], same[::2]), ends[::2])
+        ends[1::2] = np.where(equal, np.maximum(ends[1::2], same[1::2]), ends[1::2])
+    return ends, p
 
 
 def answer(work: Asking[T], ends: Iterable[Floats]) -> T:
-    """The result of work that has asked, sent these ends."""
+    """The result of work that has asked, sent these ends and p-values."""
     try:
         work.send(tuple(ends))
     except StopIteration as finished:

@@ -156,7 +156,7 @@ def gaps_of_odds(share: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
     a, na, b, nb, levels, _ = next(asking)
     difference, ratio = odds_difference(a / na, na, b / nb, nb, levels), score_odds_ratio(a, na, b, nb, levels)
     ends = *agreeing(difference, 0.0, a, na, b, nb, levels), *agreeing(ratio, 1.0, a, na, b, nb, levels)
-    found = answer(asking, ends)
+    found = answer(asking, (*ends, np.full(levels.shape, np.nan)))
     with np.errstate(divide="ignore", invalid="ignore"):
         odds_gap, odds_ratio = extremes(value / (1 - value))
     return replace(found, difference=odds_gap, ratio=odds_ratio)
@@ -170,7 +170,7 @@ def asking_gaps(rate: Floats, size: Floats, level: ArrayLike = 0.95) -> Asking[G
     difference, ratio = extremes(value)
     row, first, second, levels = _pairs(value, n, np.broadcast_to(np.asarray(level, dtype=float), shape).ravel())
     counts = value[row, first] * n[row, first], n[row, first], value[row, second] * n[row, second], n[row, second]
-    low, high, ratio_low, ratio_high = yield RatePairs(*counts, levels, np.full(levels.shape, np.nan))
+    low, high, ratio_low, ratio_high, _ = yield RatePairs(*counts, levels, np.zeros(levels.shape, dtype=bool))
     ends = _farthest(len(value), row, low, high)
     ratios = _smallest(len(value), row, ratio_low, ratio_high)
     absent, no_ratio = np.isnan(difference), np.isnan(ratio)
@@ -234,12 +234,19 @@ def _pairs(
         sets = np.nonzero(known[rows])[1].reshape(len(rows), count)
         if count > 6 * EXTREME:
             sets = _extreme(value, n, rows, sets)
-        one, other = np.triu_indices(sets.shape[1], 1)
+        one, other = _couples(sets.shape[1])
         row.append(np.repeat(rows, one.size))
         first.append(sets[:, one].ravel())
         second.append(sets[:, other].ravel())
         levels.append(np.full(row[-1].size, pair_level(each, count)))
     return (*(np.concatenate(part) for part in (row, first, second)), np.concatenate([np.zeros(0), *levels]))  # type: ignore[return-value]
+
+
+@cache
+def _couples(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Both members of every pair of so many."""
+    first, second = np.triu_indices(count, 1)
+    return first, second
 
 
 def _extreme(value: Floats, n: Floats, rows: NDArray[np.intp], sets: NDArray[np.intp]) -> NDArray[np.intp]:

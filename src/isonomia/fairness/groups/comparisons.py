@@ -167,32 +167,36 @@ def _pairs(
 def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> Asking[list[Compared]]:
     """All rates at once."""
     if not parts:
-        yield RatePairs(*np.zeros((6, 0)))
+        yield RatePairs(*np.zeros((5, 0)), np.zeros(0, dtype=bool))
         return []
-
-    def pooled(side: Literal["group", "reference"], what: Literal["value", "size", "weight"]) -> Floats:
-        return np.concatenate([getattr(part, what)[list(getattr(pairs, side))] for part, pairs in parts])
-
-    (p1, n1, w1), (p2, n2, w2) = (
-        tuple(or_zero(pooled(side, what)) if what != "value" else pooled(side, what) for what in _SIDE)
-        for side in ("group", "reference")
+    starts = np.cumsum([0, *(len(part.value) for part, _ in parts)]).tolist()
+    sides = np.array(
+        [
+            [start + index for (_, pairs), start in zip(parts, starts, strict=False) for index in getattr(pairs, side)]
+            for side in ("group", "reference")
+        ],
+        dtype=np.intp,
     )
+    p1, p2 = np.concatenate([part.value for part, _ in parts])[sides]
+    n1, n2 = or_zero(np.concatenate([part.size for part, _ in parts]))[sides]
     difference, ratio = p1 - p2, quotient(p1, p2)
     within = np.array([one for _, pairs in parts for one in pairs.within], dtype=bool)
     part = np.zeros(within.shape)
     if within.any():  # against the others of the reference
+        w1, w2 = or_zero(np.concatenate([part.weight for part, _ in parts]))[sides]
         part = np.where(within, or_zero(quotient(w1, w2)), 0.0)
         rest, rest_n = _others(p1, n1, w1, p2, n2, w2)
         p2, n2 = np.where(within, rest, p2), np.where(within, rest_n, n2)
     counts = _near_whole(or_zero(p1) * n1), _near_whole(n1), _near_whole(or_zero(p2) * n2), _near_whole(n2)
-    p_value = two_proportions(*counts)
-    low, high, ratio_low, ratio_high = yield RatePairs(*counts, np.full(p_value.shape, level), p_value)
-    low, high = low * (1 - part), high * (1 - part)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # group / (part x group + (1 - part) x others), which grows with group / others
-        ratio_low, ratio_high = (
-            np.where(np.isinf(end), 1 / part, end / (part * end + 1 - part)) for end in (ratio_low, ratio_high)
-        )
+    tested = np.ones(within.shape, dtype=bool)
+    low, high, ratio_low, ratio_high, p_value = yield RatePairs(*counts, np.full(within.shape, level), tested)
+    if within.any():
+        low, high = low * (1 - part), high * (1 - part)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # group / (part x group + (1 - part) x others), which grows with group / others
+            ratio_low, ratio_high = (
+                np.where(np.isinf(end), 1 / part, end / (part * end + 1 - part)) for end in (ratio_low, ratio_high)
+            )
     nothing = np.isnan(difference)
     columns = (
         difference,
@@ -208,9 +212,6 @@ def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> As
         compared.append(_compared(one, pairs, *(column[start:end] for column in columns)))
         start = end
     return compared
-
-
-_SIDE: tuple[Literal["value", "size", "weight"], ...] = ("value", "size", "weight")
 
 
 def _others(p1: Floats, n1: Floats, w1: Floats, p2: Floats, n2: Floats, w2: Floats) -> tuple[Floats, Floats]:

@@ -181,6 +181,7 @@ def _measured(
     """The metrics of all groups, over rows that all take part."""
     outcome, columns, weights, settings = subject.outcome, subject.attributes, subject.weights, subject.settings
     level, min_per_group, n_boot = settings.level, settings.min_per_group, settings.n_boot
+    n = len(subject)
     cells = RowSets.of(Rows.of(subject), [*control, *columns])
     groups = form_groups(columns, control=control, by=by, labels=cells.counts.axes[0].labels)
     of_groups = groups.indicator([group.cells for group in groups.groups])
@@ -204,7 +205,7 @@ def _measured(
         "group_metrics",
         msg("Metrics by group"),
         tables=tables,
-        values={"rows": len(subject), "rows_with_missing_attribute": n_missing, "weighted": weights is not None},
+        values={"rows": n, "rows_with_missing_attribute": n_missing, "weighted": weights is not None},
         pictures=_pictures(control, len(tables["comparisons"])),
         notes=(
             *_notes(len(groups.labels), n_missing, sizes, min_per_group, settings.missing),
@@ -214,9 +215,7 @@ def _measured(
         ),
         groups=groups,
         measured=measured,
-        overall={
-            name: estimate_at(part, membership.shape[1] - 1, len(subject), level) for name, part in measured.items()
-        },
+        overall={name: estimate_at(part, membership.shape[1] - 1, n, level) for name, part in measured.items()},
         sizes=sizes,
         min_per_group=min_per_group,
     )

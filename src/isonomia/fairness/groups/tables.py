@@ -66,6 +66,8 @@ def _undefined(part: Measured, m: int) -> list[Message | str | None]:
         return Message("{metric}: {reason}", {"metric": part.metric.title, "reason": reason})
 
     reasons: list[Message | str | None] = [None] * m
+    if not np.isnan(part.value[:m] + part.low[:m]).any():
+        return reasons
     for index in np.flatnonzero(np.isnan(part.value[:m])).tolist():
         reasons[index] = about(part.reasons[index])
     for index in np.flatnonzero(np.isnan(part.low[:m]) & ~np.isnan(part.value[:m])).tolist():
@@ -87,7 +89,7 @@ def comparison_table(
     groups: Groups, compared: Sequence[Compared], measured: Mapping[str, Measured], backend: Backend
 ) -> Table:
     """A row per metric and group: difference, ratio, test and smallest detectable gap against the reference."""
-    pairs = [(part, groups.groups[i]) for part in compared for i in part.group]
+    pairs = [(part.metric, groups.groups[i]) for part in compared for i in part.group]
     references = [name for part in compared for name in part.reference]
     reasons = [_reasons(part, measured[part.metric]) for part in compared]
     gap_style = _gap_format(measured)
@@ -100,18 +102,18 @@ def comparison_table(
         notes = [one for part in reasons for one in part[reason]]
         return Column(name, joined(name), *ends, notes, format=style, title=title)
 
+    keys = [group.key for _, group in pairs]
     tests = [
-        ("group_metrics", part.metric, tuple(group.control.items()), group.key, reference)
-        for (part, group), reference in zip(pairs, references, strict=True)
+        ("group_metrics", metric, tuple(group.control.items()), key, reference)
+        for (metric, group), key, reference in zip(pairs, keys, references, strict=True)
     ]
-    group = group_columns([group for _, group in pairs])[0]
     behind = [tuple(row) for part in compared for row in part.behind.tolist()]
     made = int((~np.isnan(joined("p_value"))).sum())
     return Table(
         (
-            Column("metric", [part.metric for part, _ in pairs], title=msg("metric")),
+            Column("metric", [metric for metric, _ in pairs], title=msg("metric")),
             *(Column(factor.name, [group.control[factor.name] for _, group in pairs]) for factor in groups.control),
-            group,
+            Column("group", [group.name for _, group in pairs], title=msg("group"), keys=keys),
             Column("reference", references, title=msg("reference")),
             figure("difference", 0, gap_style, msg("difference")),
             figure("ratio", 1, "num", msg("ratio")),
@@ -133,6 +135,8 @@ def _reasons(part: Compared, measured: Measured) -> tuple[list[Message | str | N
     """Why a difference, or a ratio, is missing; that metrics which can be negative have no ratios is noted apart."""
     gaps: list[Message | str | None] = [None] * len(part.group)
     ratios: list[Message | str | None] = [None] * len(part.group)
+    if not np.isnan(part.difference_low + part.ratio_low).any():
+        return gaps, ratios
     for index in np.flatnonzero(np.isnan(part.difference)).tolist():
         own = measured.reasons[part.group[index]] if measured.reasons else None
         gaps[index] = own or msg("the reference has no value")
