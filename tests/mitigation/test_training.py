@@ -87,14 +87,15 @@ def test_no_worse_than_fairlearn() -> None:
 def test_figures_on_held_out_people(name: str, fairlearn: list[float], people: Callable[[str], People]) -> None:
     """Fairlearn's exponentiated gradient (each group within 0.01 of everyone) on the same split, coin tosses expected.
 
-    The limit here is 0.01 between groups, which is stricter.
+    The limit here is 0.01 between groups, which is stricter: the gap is smaller, and accuracy not worse by more than a
+    standard error of that of the people judged.
     """
     everyone = people(name)
     rows, model = everyone.train, LogisticRegression(max_iter=1000)
     fair = Reduce(model, eps=0.01).fit(everyone.X[rows], everyone.y[rows], sensitive_features=everyone.who[rows])
     accuracy, *rates = everyone.figures(fair.predict(everyone.X[~rows]))[:3]
     assert fair.gap_ <= 0.01
-    assert accuracy > fairlearn[0] - {"adult": 0.0025, "german": 0.015}.get(name, 0.01)  # german: 300 people
+    assert accuracy > fairlearn[0] - np.sqrt(accuracy * (1 - accuracy) / (~rows).sum())
     assert abs(rates[0] - rates[1]) < abs(fairlearn[1] - fairlearn[2])
 
 

@@ -169,7 +169,7 @@ def methods_table(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped
         Column("share_changed", format="pct", title=msg("decisions changed")),
         Column("share_by_chance", format="pct", title=msg("left to chance")),
         Column("reads_attribute", title=msg("reads the attribute")),
-        Column("changes_labels", title=msg("changes labels")),
+        Column("labels_changed", format="pct", title=msg("labels changed")),
         Column("price", format=number, title=price),
         Column("verdict", title=msg("verdict"), names=VERDICTS),
         Column("beats_constant", title=msg("better than one answer for all")),
@@ -197,7 +197,7 @@ def method_row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]
         "share_changed": None if regression else comparison.share_changed(fix),
         "share_by_chance": judged.chances[name],
         "reads_attribute": yes_no(_reads(judged, entry)),
-        "changes_labels": yes_no(entry is not None and entry.changes_labels),
+        "labels_changed": 0.0 if one is None else one.flips,
         "price": price_of(comparison, fix, figure)[0],
         "verdict": judged.verdicts[name],
         "beats_constant": yes_no(name not in judged.worthless),
@@ -213,7 +213,16 @@ def _reads(judged: Judged, entry: Mitigation | None) -> bool:
 def _skipped_row(judged: Judged, entry: Mitigation, reason: Message | str) -> dict[str, Any]:
     missing, cost = Estimate.missing(reason), cost_of(judged.comparison)
     nothing = dict.fromkeys(
-        ("gap_before", "gap_change", cost, f"{cost}_change", "share_changed", "share_by_chance", "price")
+        (
+            "gap_before",
+            "gap_change",
+            cost,
+            f"{cost}_change",
+            "share_changed",
+            "share_by_chance",
+            "labels_changed",
+            "price",
+        )
     )
     return {
         "method": entry.id,
@@ -223,7 +232,6 @@ def _skipped_row(judged: Judged, entry: Mitigation, reason: Message | str) -> di
         **nothing,
         "gap": missing,
         "reads_attribute": yes_no(_reads(judged, entry)),
-        "changes_labels": yes_no(entry.changes_labels),
         "verdict": "not_tried",
         "beats_constant": None,
         "on_front": yes_no(False),
