@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from isonomia.mitigation import Durability, Mitigated
 
 #: What the screen shows of the table; all of it is in the page and in the JSON.
-SHOWN = ("method", "period", "gap_before", "gap", "accuracy", "share_changed", "reads_attribute", "verdict")
+SHOWN = ("method", "period", "gap_before", "gap", "accuracy", "mae", "share_changed", "reads_attribute", "verdict")
 #: The exit code of the best fix's verdict.
 CODES = {"meets": 0, "exceeds": 1, "not_enough_evidence": 3}
 
@@ -150,7 +150,8 @@ def show(screen: Screen, result: Mitigated | Durability) -> None:
         screen.say(finding.message)
     table = result.tables["periods" if "periods" in result.tables else "methods"]
     tried = [row for row, verdict in enumerate(table["verdict"].values) if verdict != "not_tried"]
-    shown = [name for name in SHOWN if name in table.names]
+    of_numbers = "mae" in table.names  # which have no decisions
+    shown = [name for name in SHOWN if name in table.names and not (of_numbers and name == "share_changed")]
     screen.table(table.select(shown).take(tried), title=result.title.text(screen.language))
     for reason, names in _not_tried(result.tables.get("together", table), screen.language).items():
         screen.say(msg("Not tried: {names} ({reason})", names=", ".join(names), reason=reason))

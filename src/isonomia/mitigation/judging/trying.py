@@ -17,6 +17,7 @@ from isonomia.counting import Codes, composite, count_by
 from isonomia.errors import DataError, IsonomiaError, ModelError, NotApplicable
 from isonomia.languages import Message, msg
 from isonomia.mitigation._training import fit_weighted, weight_argument
+from isonomia.mitigation.after.thresholds import can_be_mixed
 from isonomia.mitigation.before.changing import FeatureMitigator
 from isonomia.mitigation.before.ranking import take_rows
 from isonomia.mitigation.judging.effect_tables import criterion_titles
@@ -165,8 +166,8 @@ class Trial:
         table = np.asarray(model.predict_proba(X), dtype=float)
         if table.shape[1] != len(self.classes):
             raise DataError(
-                f"A part of the rows has {table.shape[1]} of {len(self.classes)} classes. Use fewer folds, or merge "
-                "rare classes."
+                f"A part of the rows has {table.shape[1]} of {len(self.classes)} classes. Use fewer folds, merge rare "
+                "classes, or read numbers as numbers (task='regression')."
             )
         return (table[:, 1] if table.shape[1] == 2 else table), table.argmax(axis=1)
 
@@ -267,7 +268,7 @@ def options_for(
         if name in declared:
             options[name] = tol if task == "regression" else min(tol, 1.0)
     if "randomised" in declared:
-        options["randomised"] = chance
+        options["randomised"] = chance and can_be_mixed(options["criterion"])
     if "task" in declared:
         options["task"] = "regression" if task == "regression" else "classification"
     if "seed" in declared:
