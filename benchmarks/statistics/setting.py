@@ -85,6 +85,8 @@ class Setting:
         Of the full run.
     tested : int
         Repetitions of the reduced run in the tests; 0 leaves it out (too slow).
+    errors : float
+        Monte-Carlo errors by which the reduced run may miss the promise.
     note : str
         What a reader must know.
     run : callable
@@ -98,6 +100,7 @@ class Setting:
     high: float
     repetitions: int
     tested: int
+    errors: float
     note: str
     run: Callable[[np.random.Generator, int], Trials]
 
@@ -196,6 +199,7 @@ def setting(
     high: float = 0.975,
     repetitions: int = 2000,
     tested: int = 0,
+    errors: float = 3.0,
     note: str = "",
 ) -> Callable[[Callable[[np.random.Generator, int], Trials]], Callable[[np.random.Generator, int], Trials]]:
     """Register a function as a setting; called in a loop it registers a whole table.
@@ -208,7 +212,7 @@ def setting(
     ) -> Callable[[np.random.Generator, int], Trials]:
         if (topic, name) in SETTINGS:
             raise ValueError(f"There is a setting '{name}' in '{topic}' already.")
-        SETTINGS[topic, name] = Setting(topic, name, question, low, high, repetitions, tested, note, run)
+        SETTINGS[topic, name] = Setting(topic, name, question, low, high, repetitions, tested, errors, note, run)
         return run
 
     return register

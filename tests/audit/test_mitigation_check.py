@@ -72,6 +72,45 @@ def test_predictions_are_fixed_for_the_rules_of_the_policy(hired: iso.Report) ->
     assert hired.document["mitigation"].outcome == "issue"
 
 
+def test_findings_count_the_people_they_are_about(hired: iso.Report) -> None:
+    """A fix that meets: whose decisions it changes. None that does: whom the gap still concerns. Weights: by weight."""
+    met = audited("hired", LogisticRegression(), limit=0.15, goal="demographic_parity", attribute_at_decision=True)
+    best, result = next(one for one in met.findings if one.code == "mitigation.best"), met["mitigation"]
+    assert isinstance(result, Mitigated)
+    changes = result.to_frame("changes")
+    changed = changes[(changes["method"] == result.best) & (changes["group"] == "everyone")]["changed"].item()
+    assert best.people is not None
+    assert best.people.value == changed > 0
+    none = audited("hired", LogisticRegression(), limit=0.001, goal="demographic_parity", methods=["reweighing"])
+    missed = next(one for one in none.findings if one.code == "mitigation.none_meets")
+    assert missed.people is not None
+    groups = none["mitigation"].to_frame("groups").query("method == 'reweighing' and metric == 'selection_rate'")  # type: ignore[union-attr]
+    by_sex = groups[groups["by"] == "sex"]
+    behind = by_sex.loc[by_sex["after"].idxmin()]
+    assert missed.people.value == pytest.approx((by_sex["after"].max() - behind["after"]) * behind["n"])
+    assert missed.people.low <= missed.people.value <= missed.people.high
+    weighted = people().assign(weight=3.0)
+    model = LogisticRegression().fit(weighted[FEATURES], weighted.hired)
+    triple = iso.audit(
+        data(weighted, weight="weight"),
+        model,
+        checks=["mitigation"],
+        options={"mitigation": {"limit": 0.15, "goal": "demographic_parity", "attribute_at_decision": True}},
+    )
+    found = next(one for one in triple.findings if one.code == "mitigation.best")
+    assert found.people is not None
+    assert found.people.value == pytest.approx(3 * changed)
+    assert found.people.note is not None
+    lowered = [one for one in (*met.findings, *none.findings) if one.code == "mitigation.levels_down"]
+    for one in lowered:
+        assert one.people is not None
+        assert one.people.value == pytest.approx(-one.estimate.value * one.n)  # type: ignore[union-attr]
+    assert lowered
+    own = [one for one in hired.findings if one.code.startswith("mitigation.")]
+    assert own
+    assert all(one.people is not None for one in own)
+
+
 def test_every_remedy_with_a_fix_says_what_it_did(hired: iso.Report) -> None:
     result = hired["mitigation"]
     assert isinstance(result, Mitigated)

@@ -61,26 +61,47 @@ def expected_figures(data: Any, accepted: Any) -> list[float]:
     return [float(np.mean(np.where(y == 1, p, 1 - p))), *rates, *gaps]
 
 
+def fairlearns(data: Any, criterion: str) -> Any:
+    """Everyone's probability of a favourable decision by Fairlearn's optimiser, tuned on the training rows."""
+    postprocessing = pytest.importorskip("fairlearn.postprocessing")
+    model = LogisticRegression(max_iter=1000).fit(data.X[data.train], data.y[data.train])
+    theirs = postprocessing.ThresholdOptimizer(
+        estimator=model, constraints=criterion, prefit=True, predict_method="predict_proba"
+    )
+    theirs.fit(data.X[data.train], data.y[data.train], sensitive_features=data.who[data.train])
+    return theirs._pmf_predict(data.X, sensitive_features=data.who)[:, 1]
+
+
+def parts(data: Any, rows: Any, more: Any) -> list[tuple[float, float]]:
+    """By how much accuracy, rates and gaps of TPR and FPR differ between two fixes, with the standard error of each."""
+    y, who, change = data.y[rows], data.who[rows], more[rows]
+    means = [np.where(y == 1, change, -change), change[who == 0], change[who == 1]]
+    found = [(part.mean(), part.var(ddof=1) / part.size) for part in means]
+    for outcome in (1, 0):
+        each = [change[(who == g) & (y == outcome)] for g in (0, 1)]
+        variance = sum(part.var(ddof=1) / part.size for part in each)
+        found.append((each[0].mean() - each[1].mean(), variance))
+    return found
+
+
+@pytest.mark.parametrize("criterion", ["demographic_parity", "equalized_odds"])
 @pytest.mark.parametrize("name", PARITY)
-def test_parity_gives_fairlearns_figures(name: str, people: Any) -> None:
-    data = people(name)
-    score = scored(data)
-    fix = tuned(data, score, Thresholds(tol=0.0, randomised=True)).fix_
-    found = expected_figures(data, fix.acceptance(score, data.who))
-    near = 0.04 if name == "german" else 0.002  # 110 people of one group: several mixtures are as good in training
-    assert found == pytest.approx(PARITY[name], abs=near)
+def test_thresholds_give_fairlearns_figures(name: str, criterion: Any, people: Any) -> None:
+    """Fairlearn gives its published figures; ours is as good in training, and alike beyond it.
 
-
-@pytest.mark.parametrize("name", ODDS)
-def test_equalized_odds_with_far_fewer_coin_tosses(name: str, people: Any) -> None:
+    Where the mixtures differ, their difference on the test rows is that on the training rows within three standard
+    errors of the split.
+    """
     data = people(name)
-    score = scored(data)
-    figures, chance = ODDS[name]
-    fix = tuned(data, score, Thresholds(criterion="equalized_odds", tol=0.0, randomised=True))
-    found = expected_figures(data, fix.fix_.acceptance(score, data.who))
-    # mixtures as good in training as Fairlearn's, but of fewer coin tosses, are other ones
-    assert found == pytest.approx(figures, abs=0.014)
-    assert found[0] == pytest.approx(figures[0], abs=0.008)
+    score, theirs = scored(data), fairlearns(data, criterion)
+    figures, chance = (PARITY[name], 1.0) if criterion == "demographic_parity" else ODDS[name]
+    assert expected_figures(data, theirs) == pytest.approx(figures, abs=6e-5)
+    fix = tuned(data, score, Thresholds(criterion=criterion, tol=0.0, randomised=True))
+    ours = fix.fix_.acceptance(score, data.who)
+    trained, held = (parts(data, rows, ours - theirs) for rows in (data.train, ~data.train))
+    assert trained[0][0] > -1e-4, "as few errors in training"
+    for (own, own_error), (other, other_error) in zip(trained, held, strict=True):
+        assert abs(other - own) < 3 * np.sqrt(own_error + other_error)
     assert fix.chance_ < chance / 2
 
 
@@ -99,7 +120,9 @@ def test_levelling_up_reaches_oxonfairs_optimum(people: Any) -> None:
     score = scored(data)
     up = tuned(data, score, LevelUp(tol=0.02))
     found = data.figures(up.predict_scores(score[~data.train], sensitive_features={"who": data.who[~data.train]}))
-    assert found[:3] == pytest.approx([0.8214, 0.2417, 0.2535], abs=0.002)
+    judged = np.array([len(data.y), *np.bincount(data.who)]) * (~data.train).mean()
+    theirs = np.array([0.8214, 0.2417, 0.2535])
+    assert np.abs((found[:3] - theirs) / np.sqrt(theirs * (1 - theirs) / judged)).max() < 1, "of a standard error"
 
 
 def crowd(n: int = 600) -> tuple[Any, Any, Any]:

@@ -170,6 +170,10 @@ def test_prototypes_hide_the_group(tmp_path: Path) -> None:
     assert M.sum(axis=1) == pytest.approx(np.ones(150))
     apart, before = (np.abs(m[sex == 1].mean(axis=0) - m[sex == 0].mean(axis=0)).max() for m in (M, blind))
     assert apart < 0.5 * before
+    equal = Represent(fairness=20.0, **options).fit(X, y, sensitive_features=sex, sample_weight=np.full(150, 0.4))
+    assert equal.transform(X) == pytest.approx(M)
+    few = Represent(**options).fit(X, y, sensitive_features=sex, sample_weight=np.where(X[:, 0] > 3, 0.0, 1.0))
+    assert few.prototypes_[:, 0].max() < 3.5, "people without weight leave no trace"
     line = make_pipeline(found, LogisticRegression()).fit(X, y, represent__sensitive_features=sex)
     loaded = load_model(save_model(line, tmp_path / "line.skops"))
     assert loaded.estimator.predict(X).tolist() == line.predict(X).tolist()

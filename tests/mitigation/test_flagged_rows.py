@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from isonomia import DataError, Dataset, mitigate, mitigation
+from isonomia import DataError, Dataset, SpecError, mitigate, mitigation
 from isonomia.evidence import Finding
 
 NUMBERS = ["skill", "proxy"]
@@ -80,8 +80,56 @@ def test_an_impossible_limit_names_the_closest_fix() -> None:
     found = tried(applicants(), limit=0.0, methods=["thresholds", "match"])
     assert found.best is None
     assert found.verdict in ("exceeds", "not_enough_evidence")
-    assert "No fix is shown to meet the limit of 0.0000" in found.findings[0].message.text()
+    assert "No fix is shown to meet the limit of 0 " in found.findings[0].message.text()
     assert "the closest is" in found.findings[0].message.text()
+
+
+def test_a_fix_that_is_worse_than_one_answer_for_all_is_flagged_and_never_the_best() -> None:
+    """Mean errors can be brought together by predictions that nobody would use."""
+    rng = np.random.default_rng(0)
+    frame = applicants(3000).drop(columns="proxy")
+    man = (frame.sex == "M").to_numpy()
+    frame["pay"] = 1000 * (frame.skill + 1.5 * man + rng.normal(size=3000))
+    frame["hint"] = 0.15 * man + rng.normal(size=3000)
+    pay = Dataset(frame, target="pay", protected="sex", features=["skill", "hint"])
+    options: dict[str, Any] = {"goal": "mean_error_equality", "folds": 2, "methods": ["reduction"]}
+    found = mitigate(pay, LinearRegression(), limit=1400.0, **options)
+    table = found.table.set_index("method")
+    constant = np.mean(np.abs(frame.pay - frame.pay.median()))
+    assert table.loc["none", "mae"] < constant < table.loc["reduction", "mae"]
+    assert table["beats_constant"].to_dict() == {"none": "yes", "reduction": "no"}
+    assert table.loc["reduction", "gap"] < 1400.0 < table.loc["none", "gap"]
+    assert (found.best, found.verdict) == (None, "exceeds")
+    assert "and to be better than the same answer for everyone" in found.findings[0].message.text()
+    note = next(note for note in found.notes if "none of them is offered as the best" in note.text())
+    assert note.params["constant"] == pytest.approx(constant, rel=1e-3)
+    assert "Prever a mediana para todos" in note.text("pt-BR")
+    useful = mitigate(pay, LinearRegression(), limit=1e5, **options)
+    assert useful.best == "none"
+
+
+def test_decisions_that_are_right_less_often_than_one_answer_for_all() -> None:
+    """Scores that tell the group and nothing else: matched, they keep the limit, and are right less often than a yes
+    for everyone.
+    """
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["F", "M"], 4000, p=[0.3, 0.7])
+    rate = np.where(sex == "F", 0.1, 0.8)
+    frame = pd.DataFrame({"sex": sex, "score": rate + rng.uniform(-0.1, 0.1, 4000), "hired": rng.random(4000) < rate})
+    data = Dataset(frame, target="hired", positive=True, protected="sex", score="score")
+    options: dict[str, Any] = {"limit": 0.1, "methods": ["match"], "folds": 2, "attribute_at_decision": True}
+    found = mitigate(data, **options)
+    table = found.table.set_index("method")
+    assert table.loc["match", "accuracy"] < np.mean(frame.hired) < table.loc["none", "accuracy"]
+    assert table["beats_constant"].to_dict() == {"none": "yes", "match": "no"}
+    assert table.loc["match", "verdict"] == "meets"
+    assert (found.best, found.verdict) == (None, "exceeds")
+    assert "choose the objective balanced accuracy" in " ".join(note.text() for note in found.notes)
+    with pytest.raises(SpecError, match="No fix meets the goal"):
+        found.save("fix.json")
+    fair = frame.assign(hired=rng.random(4000) < 0.9, score=rng.random(4000))  # worse than a yes for everyone already
+    chance = mitigate(data.replace(fair), **{**options, "limit": 0.01})
+    assert set(chance.table["beats_constant"]) == {"yes"}
 
 
 def test_findings_count_the_people_they_are_about() -> None:

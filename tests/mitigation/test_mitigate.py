@@ -227,6 +227,17 @@ def test_rules_that_fixes_are_not_judged_by_are_named() -> None:
     assert [rule.name for rule in ignored] == ["good enough"]
 
 
+def test_chance_that_is_allowed_takes_nothing_away() -> None:
+    """A mixture cannot keep a ratio of rates: single thresholds are tried as without chance."""
+    options: dict[str, Any] = {"goal": "disparate_impact", "folds": 2, "methods": ["thresholds"]}
+    drawn, single = (
+        mitigate(data(applicants(1000)), LogisticRegression(), attribute_at_decision=True, randomised=chance, **options)
+        for chance in (True, False)
+    )
+    assert drawn.decisions["thresholds"].tolist() == single.decisions["thresholds"].tolist()
+    assert drawn.table.set_index("method").loc["thresholds", "share_by_chance"] == 0
+
+
 def test_what_a_method_is_tuned_for_is_in_the_table() -> None:
     """A criterion that stands in for the goal is named; a method that knows neither is not tried."""
     frame = applicants(1500)

@@ -12,6 +12,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from isonomia.data import Dataset
 from isonomia.errors import NotApplicable
 from isonomia.mitigation import Mitigated, before_after, mitigate
+from isonomia.mitigation.judging.before_after import read_comparison
+from isonomia.mitigation.judging.goals import Goal
+from isonomia.mitigation.judging.judge import judge
 
 WAYS = {"sex", "race", "sex x race"}
 
@@ -145,3 +148,50 @@ def test_a_model_that_has_the_attribute_as_a_feature_is_said_to_read_it(hired: M
     table = hired.table.set_index("method")
     assert table.loc[["none", "reweighing"], "reads_attribute"].tolist() == ["no", "no"]
     assert not any("among its features" in note.text() for note in hired.notes)
+
+
+def test_the_front_leaves_out_what_is_clearly_beaten_and_nothing_else() -> None:
+    """A fix that is worse in gap and accuracy by chance alone stays; one that is worse by more than that does not."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    sex, y = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    right = rng.random(n) < 0.8
+    good = np.where(right, y, 1 - y)
+    before = np.where((sex == 0) & (rng.random(n) < 0.3), 0, good)
+    near = good.copy()
+    worse = np.flatnonzero((sex == 0) & (good == 1) & (y == 1))[:4]  # four women lose what they had rightly
+    near[worse] = 0
+    bad = np.where(rng.random(n) < 0.25, 1 - before, before)
+    columns = {"none": before, "good": good, "near": near, "bad": bad}
+    found = read_comparison(y, before, columns, "each", {"sensitive_features": {"sex": sex}})
+    judged = judge(found, [Goal("demographic_parity", 0.1)], [("sex",)], dict.fromkeys(columns, 0.0), "accuracy")
+    gap = {name: abs(np.diff([said[sex == g].mean() for g in (0, 1)])[0]) for name, said in columns.items()}
+    accuracy = {name: np.mean(said == y) for name, said in columns.items()}
+    assert gap["good"] < gap["near"] < gap["none"]
+    assert accuracy["good"] > accuracy["near"] > accuracy["none"] > accuracy["bad"]
+    assert judged.front == ("good", "near")
+    assert judged.best == "good"
+
+
+def test_labels_that_were_changed_are_counted() -> None:
+    found = tried("hired", LogisticRegression(), methods=["massaging", "reweighing"])
+    table = found.table.set_index("method")
+    assert table.loc[["none", "reweighing"], "labels_changed"].tolist() == [0, 0]
+    frame = people()
+    women, rate = (frame.sex == "F").to_numpy(), (frame.hired == "yes").groupby(frame.sex).mean()
+    flips = 2 * women.mean() * (1 - women.mean()) * (rate["M"] - rate["F"])  # n_F n_U (PR_F - PR_U) / n, in both groups
+    assert table.loc["massaging", "labels_changed"] == pytest.approx(flips, abs=0.002)
+
+
+def test_a_fix_tuned_on_few_people_says_that_it_is_not_sure() -> None:
+    frame = people(4000)
+    roles: dict[str, Any] = {"target": "hired", "positive": "yes", "protected": "sex", "features": ["skill", "proxy"]}
+    options: dict[str, Any] = {"methods": ["thresholds"], "limit": 0.12, "folds": 2, "attribute_at_decision": True}
+    few, many = (mitigate(Dataset(frame.iloc[:rows], **roles), LogisticRegression(), **options) for rows in (200, 4000))
+    assert (few.best, few.verdict) == (None, "not_enough_evidence")
+    assert (many.best, many.verdict) == ("thresholds", "meets")
+    wide, narrow = (
+        table.loc["thresholds", "gap_high"] - table.loc["thresholds", "gap"]
+        for table in (few.table.set_index("method"), many.table.set_index("method"))
+    )
+    assert wide > 3 * narrow

@@ -132,7 +132,15 @@ CURVES = [
     ("adult", "over", 0.0, (0.8439, 0.1283, 0.2094)),
     ("adult", "over", -1.0, (0.8192,)),
     ("adult", "preferential", 0.0, (0.8292, 0.1938, 0.1724)),
-    ("adult", "preferential", -1.0, (0.7896, 0.2518, 0.0877)),
+    pytest.param(
+        "adult",
+        "preferential",
+        -1.0,
+        (0.7896, 0.2518, 0.0877),
+        marks=pytest.mark.xfail(
+            strict=True, reason="the source does not say which ranker it took: .2776 instead of .2518 for women"
+        ),
+    ),
     ("compas, all races", "under", 1.0, (0.6755, 0.5505, 0.7315)),
     ("compas, all races", "under", 0.0, (0.6595, 0.6341, 0.5891)),
     ("compas, all races", "under", -1.0, (0.6344, 0.7364, 0.5200)),
@@ -140,25 +148,25 @@ CURVES = [
     ("german by sex", "under", 0.0, (0.7512, 0.7358, 0.7824)),
     ("german by sex", "under", -1.0, (0.7428, 0.7600, 0.7336)),
 ]
-#: How near: other random splits. For COMPAS also other columns: with d = 1 (no sampling) the rates differ by 0.02
-#: already. Preferential sampling repeats who is nearest the border by a ranker, of which the source does not say which.
-NEAR = {"adult": 0.012, "compas, all races": 0.03, "german by sex": 0.02}
 
 
 @pytest.mark.parametrize(("name", "strategy", "d", "published"), CURVES)
 def test_the_published_curves(
     name: str, strategy: Any, d: float, published: tuple[float, ...], people: Callable[[str], People]
 ) -> None:
-    everyone = people(name)
+    """Within three standard errors of the splits: those of the source are 20 others of the same people."""
+    everyone, splits = people(name), 2 if name == "adult" else 20
     found = []
-    for seed in range(2 if name == "adult" else 20):
+    for seed in range(splits):
         train = np.random.default_rng(seed).permutation(len(everyone.y)) < 0.9 * len(everyone.y)
         split = People(everyone.X, everyone.y, everyone.who, train)
         fair = Resample(LogisticRegression(solver="liblinear"), d=d, strategy=strategy, seed=seed)
         fair.fit(split.X[train], split.y[train], sensitive_features=split.who[train])
         found.append(split.figures(fair.predict(split.X[~train]))[:3])
-    near = 0.03 if strategy == "preferential" else NEAR[name]
-    assert np.mean(found, axis=0)[: len(published)] == pytest.approx(published, abs=near)
+    given = np.array(published)
+    judged = np.array([len(everyone.y), *np.bincount(everyone.who)])[: len(given)] / 10
+    error = np.sqrt(given * (1 - given) / judged * (1 / 20 + 1 / splits))
+    assert np.abs((np.mean(found, axis=0)[: len(given)] - given) / error).max() < 3
 
 
 def test_what_cannot_be_sampled_is_refused(rng: np.random.Generator) -> None:

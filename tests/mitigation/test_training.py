@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -20,6 +22,7 @@ from tests.mitigation.conftest import People
 
 from isonomia import DataError, MissingExtraError, SpecError
 from isonomia.mitigation import Adversarial, Minimax, Reduce, load, save
+from isonomia.mitigation._training import rows_by_weight
 
 
 def applicants(n: int = 1200, groups: int = 2) -> tuple[Any, Any, Any]:
@@ -84,14 +87,15 @@ def test_no_worse_than_fairlearn() -> None:
 def test_figures_on_held_out_people(name: str, fairlearn: list[float], people: Callable[[str], People]) -> None:
     """Fairlearn's exponentiated gradient (each group within 0.01 of everyone) on the same split, coin tosses expected.
 
-    The limit here is 0.01 between groups, which is stricter.
+    The limit here is 0.01 between groups, which is stricter: the gap is smaller, and accuracy not worse by more than a
+    standard error of that of the people judged.
     """
     everyone = people(name)
     rows, model = everyone.train, LogisticRegression(max_iter=1000)
     fair = Reduce(model, eps=0.01).fit(everyone.X[rows], everyone.y[rows], sensitive_features=everyone.who[rows])
     accuracy, *rates = everyone.figures(fair.predict(everyone.X[~rows]))[:3]
     assert fair.gap_ <= 0.01
-    assert accuracy > fairlearn[0] - {"adult": 0.0025, "german": 0.015}.get(name, 0.01)  # german: 300 people
+    assert accuracy > fairlearn[0] - np.sqrt(accuracy * (1 - accuracy) / (~rows).sum())
     assert abs(rates[0] - rates[1]) < abs(fairlearn[1] - fairlearn[2])
 
 
@@ -185,6 +189,32 @@ def test_an_adversary_takes_part() -> None:
     assert trained(1.0).predict(frame).tolist() == fair.predict(frame).tolist()
     with pytest.raises(DataError, match="at least two groups"):
         Adversarial().fit(X, y, sensitive_features=np.zeros(len(y)))
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=40).filter(lambda w: sum(w) > 1e-6), st.integers(0, 100))
+def test_rows_are_taken_as_often_as_their_weights_ask(weights: list[float], seed: int) -> None:
+    w = np.array(weights)
+    times = np.bincount(rows_by_weight(w, seed), minlength=w.size)
+    assert times.size == times.sum() == w.size
+    assert np.abs(times - w * w.size / w.sum()).max() < 1 + 1e-6, "rounded up or down"
+    assert rows_by_weight(np.full(w.size, 0.3), seed).tolist() == list(range(w.size)), "equal weights change nothing"
+
+
+def test_an_adversary_counts_people_by_their_weight() -> None:
+    """Equal weights change nothing, those of one outcome move decisions there, people without weight are left out."""
+    pytest.importorskip("torch")
+    pytest.importorskip("fairlearn.adversarial")
+    X, y, sex = applicants(500)
+    network = Adversarial(layers=[8], epochs=6, learning_rate=0.01, batch_size=100)
+
+    def decided(weights: Any) -> Any:
+        return clone(network).fit(X, y, sensitive_features=sex, sample_weight=weights).predict(X)
+
+    plain = decided(None)
+    assert decided(np.full(500, 2.5)).tolist() == plain.tolist()
+    assert decided(np.where(y == 1, 10.0, 1.0)).mean() > plain.mean() + 0.1
+    with pytest.raises(DataError, match="at least two groups"):
+        decided(np.where(sex == sex[0], 1.0, 0.0))
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])

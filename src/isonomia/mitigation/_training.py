@@ -6,6 +6,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, ClassVar
 
+import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
@@ -22,7 +23,7 @@ from isonomia.data import check_weights
 from isonomia.errors import DataError
 from isonomia.mitigation._attribute import SENSITIVE, Mitigator
 from isonomia.parameters import Boolean
-from isonomia.typing import Floats
+from isonomia.typing import Floats, Indices
 
 #: Whether the model inside sees the columns of the protected attribute.
 DROP_SENSITIVE = Boolean()
@@ -58,6 +59,20 @@ def fit_weighted(estimator: Any, X: Any, y: Any, weights: Floats | None, *, owne
     given = {} if weights is None or argument is None else {argument: weights}
     with sklearn.config_context(enable_metadata_routing=False):  # the weights are ours: no request is needed
         return estimator.fit(X, y, **given)
+
+
+def rows_by_weight(weights: Floats, seed: int) -> Indices:
+    """As many rows as there are, each as often as its weight asks (rounded up or down): for learners without weights.
+
+    Rows lie side by side, as wide as their weights, and are taken at equal distances from a random start. Equal weights
+    take every row once.
+
+    >>> rows_by_weight(np.array([1.0, 1.0, 2.0, 0.0]), seed=0).tolist()
+    [0, 1, 2, 2]
+    """
+    ends = np.cumsum(weights) * (weights.size / weights.sum())
+    at = np.arange(weights.size) + np.random.default_rng(seed).random()
+    return np.minimum(np.searchsorted(ends, at, side="right"), np.flatnonzero(weights)[-1])
 
 
 def prepare(model: Any, X: Any, y: Any) -> tuple[Any, Any, Callable[[Any], Any]]:

@@ -113,6 +113,16 @@ def best_cuts(
     return chosen + cuts.start[:-1]
 
 
+def can_be_mixed(criterion: str) -> bool:
+    """Whether a mixture of thresholds can keep a criterion: its rates are linear in the decisions.
+
+    >>> can_be_mixed("equalized_odds"), can_be_mixed("disparate_impact")
+    (True, False)
+    """
+    names, ratio = criterion_metrics(criterion)
+    return not ratio and all(name in LINEAR for name in names)
+
+
 class Thresholds(PostMitigator):
     """A threshold for each group: the cheapest that keep a criterion within a tolerance.
 
@@ -221,8 +231,7 @@ class Thresholds(PostMitigator):
         return fix
 
     def _mixture(self, cuts: Cuts, cost: Floats, options: dict[str, Any]) -> tuple[Indices, Floats]:
-        names, ratio = criterion_metrics(options["criterion"])
-        if ratio or any(name not in LINEAR for name in names):
+        if not can_be_mixed(options["criterion"]):
             raise SpecError(
                 f"A mixture of thresholds can keep rates within a tolerance ({', '.join(LINEAR)}); "
                 f"{options['criterion']!r} is not one of them. Use randomised=False."

@@ -17,6 +17,7 @@ from isonomia.counting import Codes
 from isonomia.data import to_frame
 from isonomia.errors import DataError, require
 from isonomia.languages import msg
+from isonomia.mitigation._training import rows_by_weight
 from isonomia.mitigation.before.changing import FeatureMitigator
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import SEED, Integer, Number
@@ -53,7 +54,8 @@ class Represent(FeatureMitigator):
     Notes
     -----
     Slow (gradients by differences) and sensitive to the seed; standardise the features first, and use few of them. The
-    attribute is not read at decision time. Needs the package fairlearn at fit.
+    attribute is not read at decision time. Needs the package fairlearn at fit, whose learner takes no sample weights:
+    each row is repeated or left out as its weight asks. Outcomes, where given, are of two classes.
 
     References
     ----------
@@ -97,28 +99,6 @@ class Represent(FeatureMitigator):
         self.max_iter = max_iter
         self.seed = seed
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None
-    ) -> Any:
-        """Learn the prototypes.
-
-        Parameters
-        ----------
-        X : frame or array of numbers
-            The features.
-        y : column, optional
-            Outcomes of two classes; without them the outcome is no part of what is minimised.
-        sensitive_features : column, frame or array, optional
-            The protected attributes, where they are not columns of X.
-        """
-        return super().fit(X, y, sensitive_features=sensitive_features)
-
-    def fit_transform(  # type: ignore[override]
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None
-    ) -> Any:
-        """Learn the prototypes and describe the same rows."""
-        return self.fit(X, y, sensitive_features=sensitive_features).transform(X)
-
     def _attribute_later(self, X: Any, sensitive_features: Any) -> None:
         """Nothing: people are described without their group."""
 
@@ -139,8 +119,9 @@ class Represent(FeatureMitigator):
             random_state=options["seed"],
             max_iter=options["max_iter"],
         )
-        groups = attribute.codes.astype(int) if attribute.size > 1 else None
-        learner.fit(numbers, y, sensitive_features=groups)
+        rows = np.arange(len(numbers)) if weights is None else rows_by_weight(weights, options["seed"])
+        groups = attribute.codes.astype(int)[rows] if attribute.size > 1 else None
+        learner.fit(numbers[rows], None if y is None else y[rows], sensitive_features=groups)
         self.prototypes_, self.scales_, self.n_iter_ = learner.prototypes_, learner.alpha_, int(learner.n_iter_)
 
     def _change(self, numbers: Floats, attribute: None) -> Floats:

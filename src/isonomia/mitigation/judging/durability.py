@@ -16,7 +16,7 @@ from isonomia.fairness.time.periods import Every, periods_of
 from isonomia.languages import Message, msg
 from isonomia.mitigation.judging.before_after import compare
 from isonomia.mitigation.judging.effect_findings import people_apart
-from isonomia.mitigation.judging.effect_tables import COSTS, cost_of, criterion_titles
+from isonomia.mitigation.judging.effect_tables import COSTS, cost_of, criterion_titles, number_format
 from isonomia.mitigation.judging.goals import Verdict
 from isonomia.mitigation.judging.judge import Judged, judge
 from isonomia.mitigation.judging.mitigate import try_fixes
@@ -159,7 +159,7 @@ def _result(fixed: Mitigated, periods: Mapping[str, Judged | str], first: str) -
     verdicts = {name: [one.verdicts[name] for one in known.values()] for name in names}
     complete = len(known) == len(periods)
     lasting = tuple(name for name in names if complete and set(verdicts[name]) == {"meets"})
-    best = min(lasting, key=whole.loss, default=None)
+    best = min((name for name in lasting if name not in whole.worthless), key=whole.loss, default=None)
     tried = [name for name in names if name != "none"] or ["none"]
     failed = all("exceeds" in verdicts[name] for name in tried)
     return Durability(
@@ -219,11 +219,11 @@ def _periods_table(whole: Judged, periods: Mapping[str, Judged | str]) -> Table:
         Column("method", title=msg("method"), names={name: _title(name) for name in whole.comparison.names}),
         Column("period", title=msg("period")),
         Column("n", format="int", title=msg("people")),
-        Column("gap_before", format="num4", title=msg("before")),
-        Column("gap", format="num4", title=msg("after")),
-        Column("gap_change", format="num4", title=msg("change")),
-        Column(cost, format="num4", title=figure),
-        Column(f"{cost}_change", format="num4", title=change),
+        Column("gap_before", format=number_format(whole.comparison), title=msg("before")),
+        Column("gap", format=number_format(whole.comparison), title=msg("after")),
+        Column("gap_change", format=number_format(whole.comparison), title=msg("change")),
+        Column(cost, format=number_format(whole.comparison), title=figure),
+        Column(f"{cost}_change", format=number_format(whole.comparison), title=change),
         Column("share_changed", format="pct", title=msg("decisions changed")),
         Column("verdict", title=msg("verdict"), names=VERDICTS),
     )
@@ -252,7 +252,11 @@ def _methods_table(whole: Judged, known: Mapping[str, Judged], verdicts: Mapping
         Column("meets", format="int", title=msg("periods that meet")),
         Column("exceeds", format="int", title=msg("periods that exceed")),
         Column("not_shown", format="int", title=msg("periods without enough evidence")),
-        Column("gap_drift", format="num4", title=msg("change of the gap from the first to the last")),
+        Column(
+            "gap_drift",
+            format=number_format(whole.comparison),
+            title=msg("change of the gap from the first to the last"),
+        ),
     )
     return Table.from_rows(rows, columns, title=msg("How long fixes last"), backend=whole.comparison.subject.backend)
 
@@ -270,7 +274,7 @@ def _findings(
     found = []
     if best is not None and best != "none":
         text = msg(
-            "{method} meets the limit of {limit:num4} for {criterion} by {by} in all {n} later periods",
+            "{method} meets the limit of {limit:num} for {criterion} by {by} in all {n} later periods",
             method=_title(best),
             n=len(known),
             **common,
@@ -281,7 +285,7 @@ def _findings(
         broken = next((period for period, verdict in own.items() if verdict == "exceeds"), None)
         if next(iter(own.values())) == "meets" and broken is not None:
             text = msg(
-                "{method} meets the limit of {limit:num4} for {criterion} by {by} at first, and exceeds it in {period}",
+                "{method} meets the limit of {limit:num} for {criterion} by {by} at first, and exceeds it in {period}",
                 method=_title(name),
                 period=broken,
                 **common,

@@ -20,11 +20,12 @@ Key = tuple[str, tuple[str, ...]]
 def effect_of(judged: Judged, methods: Sequence[str], metric: str, by: Sequence[str]) -> Tried | None:
     """What one of these methods did about the gap of a metric between the groups of some attributes.
 
-    The best fix if it is among them and narrows the gap, else the one that leaves the smallest gap. Where the metric or
-    the groups are not compared, the goal is. None where none of the methods was tried, or the gap does not exist.
+    The best fix if it is among them and narrows the gap, else the one that leaves the smallest gap (and is not worse
+    than the same answer for everyone). Where the metric or the groups are not compared, the goal is. None where none of
+    the methods was tried, or the gap does not exist.
     """
     comparison = judged.comparison
-    tried = [name for name in comparison.names if name in methods]
+    tried = [name for name in comparison.names if name in methods and name not in judged.worthless]
     if not tried:
         return None
     criterion, way = _figure(judged, metric, by)

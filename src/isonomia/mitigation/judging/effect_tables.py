@@ -54,12 +54,17 @@ def cost_of(comparison: Comparison) -> str:
     return cost
 
 
+def number_format(comparison: Comparison) -> Format:
+    """How figures are written in tables: rates with four decimals, other numbers with three significant digits."""
+    return "num" if comparison.subject.task == "regression" else "num4"
+
+
 def cost_sentence(comparison: Comparison, fix: int) -> Message:
     """How much accuracy, or error, changes over everyone."""
     cost = cost_of(comparison)
     value, _, _ = comparison.overall_of(fix, cost) or (np.nan,) * 3
     if cost == "mae":
-        return msg("the mean absolute error changes by {change:num4}", change=value)
+        return msg("the mean absolute error changes by {change:num}", change=value)
     if abs(value) < 0.0005:
         return msg("accuracy stays the same")
     if value < 0:
@@ -97,9 +102,9 @@ def criteria_table(comparison: Comparison, fix: int) -> Table:
     columns = (
         Column("by", title=msg("by")),
         Column("criterion", title=msg("criterion"), names=criterion_titles()),
-        Column("before", format="num4", title=msg("before")),
-        Column("after", format="num4", title=msg("after")),
-        Column("change", format="num4", title=msg("change")),
+        Column("before", format=number_format(comparison), title=msg("before")),
+        Column("after", format=number_format(comparison), title=msg("after")),
+        Column("change", format=number_format(comparison), title=msg("change")),
     )
     return _table(rows, columns, msg("Criteria before and after"), comparison)
 
@@ -263,8 +268,12 @@ def price_table(comparison: Comparison, fix: int) -> Table:
     columns = (
         Column("by", title=msg("by")),
         Column("criterion", title=msg("criterion"), names=criterion_titles()),
-        Column("closed", format="num4", title=msg("gap closed")),
-        Column("accuracy_per_point", format="num4", title=COSTS[accuracy_of(comparison) or "accuracy"][2]),
+        Column("closed", format=number_format(comparison), title=msg("gap closed")),
+        Column(
+            "accuracy_per_point",
+            format=number_format(comparison),
+            title=COSTS[accuracy_of(comparison) or "accuracy"][2],
+        ),
         Column("changed_per_point", format="pct", title=msg("decisions changed per point")),
     )
     return _table(rows, columns, msg("What a point of gap costs"), comparison)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isonomia.counting import sum_by
 from isonomia.data import listed
 from isonomia.errors import SpecError
 from isonomia.evidence.intervals import extremes, spread_of
@@ -33,6 +34,10 @@ class Judged:
         Groups that the goals are about and that are too small to be compared: no fix is shown to meet them.
     features : tuple of str
         The protected attributes among the features of the model: every fix of it reads them when it decides.
+    constant : float
+        What the same answer for everyone reaches in the objective: the commonest class, or the median number.
+    worthless : tuple of str
+        Fixes that are worse than that answer, although the unchanged model is not: none of them is the best.
     """
 
     comparison: Comparison
@@ -45,6 +50,8 @@ class Judged:
     left_out: tuple[int, ...]
     features: tuple[str, ...]
     objective: str
+    constant: float
+    worthless: tuple[str, ...]
     front: tuple[str, ...]
     best: str | None
     verdict: Verdict
@@ -58,7 +65,8 @@ class Judged:
         """The fix that is shown in detail: the best, or else the closest to its limit; "none" where none was tried."""
         if self.best not in (None, "none"):
             return str(self.best)
-        return min((name for name in self.comparison.names if name != "none"), key=self.excess, default="none")
+        tried = [name for name in self.comparison.names if name != "none"]
+        return min(tried, key=lambda name: (name in self.worthless, self.excess(name)), default="none")
 
     def excess(self, name: str) -> float:
         """By which share of its limit a fix misses it; negative where it keeps it."""
@@ -96,15 +104,18 @@ def judge(
         if max(far) <= 0:  # nothing is missed: the figure that was furthest before
             far = [_excess(goal, float(comparison.bands.before.value[i])) for goal, i in wanted]
         of[name], figures[name] = wanted[int(np.argmax(far))]
-    meeting = [name for name, verdict in verdicts.items() if verdict == "meets"]
     cost = {name: loss_of(comparison, comparison.names.index(name), objective)[0] for name in comparison.names}
+    constant, loss = _same_for_everyone(comparison, objective)
+    worthless = tuple(name for name in cost if cost[name] > loss + 1e-9) if loss >= 0 else ()
+    meeting = [name for name, verdict in verdicts.items() if verdict == "meets" and name not in worthless]
     best = min(
         ["none"] if "none" in meeting else meeting,  # what meets the goal needs no fix
         key=lambda name: (round(cost[name], 9), comparison.share_changed(comparison.names.index(name))),
         default=None,
     )
-    tried = [verdict for name, verdict in verdicts.items() if name != "none"] or [verdicts["none"]]
-    overall: Verdict = "exceeds" if all(one == "exceeds" for one in tried) else "not_enough_evidence"
+    tried = [name for name in comparison.names if name != "none"] or ["none"]
+    failed = all(verdicts[name] == "exceeds" or name in worthless for name in tried)
+    overall: Verdict = "exceeds" if failed else "not_enough_evidence"
     return Judged(
         comparison=comparison,
         goals=tuple(goals),
@@ -116,6 +127,8 @@ def judge(
         left_out=left_out,
         features=tuple(features),
         objective=objective,
+        constant=constant,
+        worthless=worthless,
         front=_front(comparison, wanted[0], objective),
         best=best,
         verdict="meets" if best is not None else overall,
@@ -135,21 +148,43 @@ def _excess(goal: Goal, value: float) -> float:
 def loss_of(comparison: Comparison, fix: int, objective: str) -> tuple[float, Floats]:
     """What a fix costs over everyone, and its replicates: accuracy or balanced accuracy lost, or error gained."""
     measures = comparison.measures
-    names = [metric.base_id for metric in measures.metrics]
-    if "mae" in names:
-        parts = [(names.index("mae"), 1.0)]
-    elif objective == "accuracy":
-        parts = [(names.index("accuracy"), -1.0)]
-    elif names.count("tpr") == 1:
-        parts = [(names.index("tpr"), -0.5), (names.index("fpr"), 0.5)]
-    else:  # of several classes, the mean of their recalls
-        recalls = [number for number, name in enumerate(names) if name == "tpr"]
-        parts = [(number, -1.0 / len(recalls)) for number in recalls]
     moved, drawn = (
-        sum(sign * (after[fix, q, -1] - before[q, -1]) for q, sign in parts)
+        sum(sign * (after[fix, q, -1] - before[q, -1]) for q, sign in _parts(comparison, objective))
         for after, before in ((measures.after, measures.before), (measures.after_draws, measures.before_draws))
     )
     return float(moved), np.asarray(drawn)
+
+
+def _parts(comparison: Comparison, objective: str) -> list[tuple[int, float]]:
+    """The metrics that a cost is the sum of, each with its factor."""
+    names = [metric.base_id for metric in comparison.measures.metrics]
+    if "mae" in names:
+        return [(names.index("mae"), 1.0)]
+    if objective == "accuracy":
+        return [(names.index("accuracy"), -1.0)]
+    if names.count("tpr") == 1:
+        return [(names.index("tpr"), -0.5), (names.index("fpr"), 0.5)]
+    recalls = [number for number, name in enumerate(names) if name == "tpr"]  # of several classes, their mean
+    return [(number, -1.0 / len(recalls)) for number in recalls]
+
+
+def _same_for_everyone(comparison: Comparison, objective: str) -> tuple[float, float]:
+    """What one answer for everyone reaches in the objective, and how much more it costs than the unchanged model."""
+    subject, parts = comparison.subject, _parts(comparison, objective)
+    weights = np.ones(len(subject)) if subject.weights is None else subject.weights
+    before = float(sum(sign * comparison.measures.before[q, -1] for q, sign in parts))
+    if subject.task == "regression":
+        order = np.argsort(subject.truth, kind="stable")
+        mass = np.cumsum(weights[order])
+        median = subject.truth[order][np.searchsorted(mass, mass[-1] / 2)]
+        error = float(np.average(np.abs(subject.truth - median), weights=weights))
+        return error, error - before
+    sizes = sum_by(subject.truth, weights, len(subject.surface.classes))
+    if objective == "accuracy":
+        share = float(sizes.max() / sizes.sum())
+        return share, -share - before
+    # one answer has a recall of 1 for its class and of 0 for the others; of two classes, as many hits as false alarms
+    return 1 / sizes.size, (0.0 if sizes.size == 2 else -1 / sizes.size) - before
 
 
 def _front(comparison: Comparison, wanted: tuple[Goal, int], objective: str) -> tuple[str, ...]:

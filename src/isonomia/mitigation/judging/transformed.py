@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from isonomia.mitigation._training import fit_weighted, inner_has, weight_argument
 
@@ -28,10 +28,9 @@ class Transformed(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
         """Learn the change of the features, then train on changed features."""
         self.transformer_ = clone(self.transformer)
-        given = {"sensitive_features": sensitive_features}
-        if has_fit_parameter(self.transformer_, "sample_weight"):
-            given["sample_weight"] = sample_weight
-        changed = self.transformer_.fit_transform(X, y, **given)
+        changed = self.transformer_.fit_transform(
+            X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
+        )
         model = clone(self.estimator)
         weights = sample_weight if weight_argument(model) else None
         self.estimator_ = fit_weighted(model, changed, y, weights, owner="mitigate")

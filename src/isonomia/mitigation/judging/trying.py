@@ -17,6 +17,7 @@ from isonomia.counting import Codes, composite, count_by
 from isonomia.errors import DataError, IsonomiaError, ModelError, NotApplicable
 from isonomia.languages import Message, msg
 from isonomia.mitigation._training import fit_weighted, weight_argument
+from isonomia.mitigation.after.thresholds import can_be_mixed
 from isonomia.mitigation.before.changing import FeatureMitigator
 from isonomia.mitigation.before.ranking import take_rows
 from isonomia.mitigation.judging.effect_tables import criterion_titles
@@ -86,12 +87,16 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What a method did: its options, its decisions about everyone that is judged, and the share left to chance."""
+    """What a method did: its options and its decisions about everyone that is judged.
+
+    `chance` is the share of them left to chance, `flips` the share of training labels that it changed.
+    """
 
     entry: Mitigation
     options: Mapping[str, Any]
     decided: NDArray[Any]
     chance: float
+    flips: float
 
     @property
     def aim(self) -> str | None:
@@ -161,8 +166,8 @@ class Trial:
         table = np.asarray(model.predict_proba(X), dtype=float)
         if table.shape[1] != len(self.classes):
             raise DataError(
-                f"A part of the rows has {table.shape[1]} of {len(self.classes)} classes. Use fewer folds, or merge "
-                "rare classes."
+                f"A part of the rows has {table.shape[1]} of {len(self.classes)} classes. Use fewer folds, merge rare "
+                "classes, or read numbers as numbers (task='regression')."
             )
         return (table[:, 1] if table.shape[1] == 2 else table), table.argmax(axis=1)
 
@@ -263,7 +268,7 @@ def options_for(
         if name in declared:
             options[name] = tol if task == "regression" else min(tol, 1.0)
     if "randomised" in declared:
-        options["randomised"] = chance
+        options["randomised"] = chance and can_be_mixed(options["criterion"])
     if "task" in declared:
         options["task"] = "regression" if task == "regression" else "classification"
     if "seed" in declared:
@@ -288,18 +293,21 @@ def attempt(entry: Mitigation, options: Mapping[str, Any], trial: Trial, advance
     """Fit a method on the training people of every split, and decide about those that are judged."""
     n = sum(len(split.rows) for split in trial.splits)
     decided = np.zeros(n, dtype=float if trial.regression else np.intp)
-    chance = np.zeros(n)
+    chance, flips = np.zeros(n), 0
     for split in trial.splits:
         if entry.stage == "after":
             trial.tune(split, advance)
-        decided[split.rows], chance[split.rows] = _one_split(entry, options, trial, split)
+        fix, decided[split.rows], chance[split.rows] = _one_split(entry, options, trial, split)
+        flips += len(getattr(fix, "flipped_", ()))
         advance()
-    return Attempt(entry=entry, options=options, decided=decided, chance=float(chance.mean()))
+    share = flips / sum(len(split.train) for split in trial.splits)
+    return Attempt(entry=entry, options=options, decided=decided, chance=float(chance.mean()), flips=share)
 
 
 def _one_split(
     entry: Mitigation, options: Mapping[str, Any], trial: Trial, split: Split
-) -> tuple[NDArray[Any], Floats | float]:
+) -> tuple[Any, NDArray[Any], Floats | float]:
+    """The fix fitted on the training people, its decisions about the others, and which of them are left to chance."""
     train, held = split.train, split.held
     if entry.stage == "after":
         if split.tuning is None or split.scores is None:
@@ -313,11 +321,12 @@ def _one_split(
             regression=trial.regression,
         )
         chance: Floats | float = fix.drawn(split.scores, held.sensitive) if hasattr(fix, "drawn") else 0.0
-        return fix.predict_scores(split.scores, sensitive_features=held.sensitive), chance
+        return fix, fix.predict_scores(split.scores, sensitive_features=held.sensitive), chance
     trial.fits += 1
     fix = fit_method(entry, options, trial.estimator, train)
     given = {"sensitive_features": held.sensitive} if "attribute" in entry.needs else {}
-    return np.asarray(fix.predict(held.X, **given)), float(getattr(fix, "chance_", 1.0 if entry.randomised else 0.0))
+    chance = float(getattr(fix, "chance_", 1.0 if entry.randomised else 0.0))
+    return fix, np.asarray(fix.predict(held.X, **given)), chance
 
 
 def fit_method(entry: Mitigation, options: Mapping[str, Any], estimator: Any, people: People) -> Any:

@@ -23,6 +23,7 @@ from isonomia.mitigation.judging.effect_tables import (
     groups_table,
     interval_at,
     levelling_table,
+    number_format,
     pictures_of,
     price_of,
 )
@@ -73,6 +74,7 @@ def result_parts(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped)
             msg("Every person is judged by a model and a fix that were fitted without them."),
             msg("Intervals are simultaneous over all methods, gaps and groups."),
             *_left_out(judged),
+            *_worthless(judged, tried),
             *_read_features(judged),
             *comparison.subject.notes,
         ),
@@ -86,6 +88,40 @@ def _left_out(judged: Judged) -> tuple[Message, ...]:
     groups = judged.comparison.groups.groups
     names = together((groups[index].name for index in judged.left_out), "; ")
     return (msg("Groups too small to compare, so that no fix is shown to meet the limit: {groups}.", groups=names),)
+
+
+def _worthless(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Message, ...]:
+    """Fixes that are worse than the same answer for everyone."""
+    if not judged.worthless:
+        return ()
+    methods = Message.join([tried[name].entry.title for name in judged.worthless])
+    if judged.comparison.subject.task == "regression":
+        return (
+            msg(
+                "Predicting the median for everyone has a mean absolute error of {constant:num}, less than after these "
+                "fixes, so that none of them is offered as the best: {methods}.",
+                constant=judged.constant,
+                methods=methods,
+            ),
+        )
+    if judged.objective == "accuracy":
+        return (
+            msg(
+                "The same decision for everyone is right for {constant:pct}, more than after these fixes, so that none "
+                "of them is offered as the best: {methods}. Where the rarer outcome counts more, choose the objective "
+                "balanced accuracy.",
+                constant=judged.constant,
+                methods=methods,
+            ),
+        )
+    return (
+        msg(
+            "The same decision for everyone has a balanced accuracy of {constant:pct}, more than after these fixes, so "
+            "that none of them is offered as the best: {methods}.",
+            constant=judged.constant,
+            methods=methods,
+        ),
+    )
 
 
 def _read_features(judged: Judged) -> tuple[Message, ...]:
@@ -118,24 +154,25 @@ def methods_table(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped
     rows += [_skipped_row(judged, entry, reason) for entry, reason in skipped.values()]
     titles = {name: one.entry.title for name, one in tried.items()}
     titles |= {name: entry.title for name, (entry, _) in skipped.items()}
-    cost = cost_of(judged.comparison)
+    cost, number = cost_of(judged.comparison), number_format(judged.comparison)
     figure, change, price = COSTS[cost]
     columns = (
         Column("method", title=msg("method"), names={**titles, "none": msg("no fix")}),
         Column("stage", title=msg("stage"), names=STAGES),
         Column("criterion", title=msg("criterion"), names=criterion_titles()),
         Column("aim", title=msg("tuned for"), names={**criterion_titles(), "average_odds": msg("Average odds")}),
-        Column("gap_before", format="num4", title=msg("before")),
-        Column("gap", format="num4", title=msg("after")),
-        Column("gap_change", format="num4", title=msg("change")),
-        Column(cost, format="num4", title=figure),
-        Column(f"{cost}_change", format="num4", title=change),
+        Column("gap_before", format=number, title=msg("before")),
+        Column("gap", format=number, title=msg("after")),
+        Column("gap_change", format=number, title=msg("change")),
+        Column(cost, format=number, title=figure),
+        Column(f"{cost}_change", format=number, title=change),
         Column("share_changed", format="pct", title=msg("decisions changed")),
         Column("share_by_chance", format="pct", title=msg("left to chance")),
         Column("reads_attribute", title=msg("reads the attribute")),
-        Column("changes_labels", title=msg("changes labels")),
-        Column("price", format="num4", title=price),
+        Column("labels_changed", format="pct", title=msg("labels changed")),
+        Column("price", format=number, title=price),
         Column("verdict", title=msg("verdict"), names=VERDICTS),
+        Column("beats_constant", title=msg("better than one answer for all")),
         Column("on_front", title=msg("not beaten")),
     )
     return Table.from_rows(rows, columns, title=msg("Fixes that were tried"), backend=judged.comparison.subject.backend)
@@ -160,9 +197,10 @@ def method_row(judged: Judged, name: str, one: Attempt | None) -> dict[str, Any]
         "share_changed": None if regression else comparison.share_changed(fix),
         "share_by_chance": judged.chances[name],
         "reads_attribute": yes_no(_reads(judged, entry)),
-        "changes_labels": yes_no(entry is not None and entry.changes_labels),
+        "labels_changed": 0.0 if one is None else one.flips,
         "price": price_of(comparison, fix, figure)[0],
         "verdict": judged.verdicts[name],
+        "beats_constant": yes_no(name not in judged.worthless),
         "on_front": yes_no(name in judged.front),
     }
 
@@ -175,7 +213,16 @@ def _reads(judged: Judged, entry: Mitigation | None) -> bool:
 def _skipped_row(judged: Judged, entry: Mitigation, reason: Message | str) -> dict[str, Any]:
     missing, cost = Estimate.missing(reason), cost_of(judged.comparison)
     nothing = dict.fromkeys(
-        ("gap_before", "gap_change", cost, f"{cost}_change", "share_changed", "share_by_chance", "price")
+        (
+            "gap_before",
+            "gap_change",
+            cost,
+            f"{cost}_change",
+            "share_changed",
+            "share_by_chance",
+            "labels_changed",
+            "price",
+        )
     )
     return {
         "method": entry.id,
@@ -185,8 +232,8 @@ def _skipped_row(judged: Judged, entry: Mitigation, reason: Message | str) -> di
         **nothing,
         "gap": missing,
         "reads_attribute": yes_no(_reads(judged, entry)),
-        "changes_labels": yes_no(entry.changes_labels),
         "verdict": "not_tried",
+        "beats_constant": None,
         "on_front": yes_no(False),
     }
 
@@ -215,19 +262,29 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
     closest = judged.leading
     figure, fix = judged.figures[closest], comparison.names.index(closest)
     value, low, high = interval_at(comparison.bands.after, (fix, figure), 0.0)
+    facts = {
+        "limit": judged.of[closest].limit,
+        "criterion": criterion_titles()[judged.of[closest].criterion],
+        "by": " x ".join(comparison.gaps.keys[figure][1]),
+        "method": tried[closest].entry.title,
+        "gap": value,
+    }
+    message = msg(
+        "No fix is shown to meet the limit of {limit:num} for {criterion} by {by}; "
+        "the closest is {method} with {gap:num}.",
+        **facts,
+    )
+    if any(judged.verdicts[name] == "meets" for name in judged.worthless) or closest in judged.worthless:
+        message = msg(
+            "No fix is shown to meet the limit of {limit:num} for {criterion} by {by} and to be better than the same "
+            "answer for everyone; the closest is {method} with {gap:num}.",
+            **facts,
+        )
     return (
         Finding(
             code="mitigation.none_meets",
             severity="warning",
-            message=msg(
-                "No fix is shown to meet the limit of {limit:num4} for {criterion} by {by}; "
-                "the closest is {method} with {gap:num4}.",
-                limit=judged.of[closest].limit,
-                criterion=criterion_titles()[judged.of[closest].criterion],
-                by=" x ".join(comparison.gaps.keys[figure][1]),
-                method=tried[closest].entry.title,
-                gap=value,
-            ),
+            message=message,
             estimate=Estimate(value, low, high, n=len(comparison.subject), method="max-t"),
             n=len(comparison.subject),
             threshold=judged.of[closest].limit,
@@ -246,8 +303,8 @@ def _best(judged: Judged, entry: Mitigation) -> Finding:
         code="mitigation.best",
         severity="notice",
         message=msg(
-            "{method} meets the limit of {limit:num4} for {criterion} by {by}: {before:num4} before, "
-            "{after:num4} after; {change}.",
+            "{method} meets the limit of {limit:num} for {criterion} by {by}: {before:num} before, "
+            "{after:num} after; {change}.",
             method=entry.title,
             limit=judged.of[entry.id].limit,
             criterion=criterion_titles()[judged.of[entry.id].criterion],

@@ -14,7 +14,7 @@ from isonomia.counting import Codes
 from isonomia.errors import DataError, require
 from isonomia.languages import msg
 from isonomia.mitigation._attribute import named_table
-from isonomia.mitigation._training import TrainingMitigator
+from isonomia.mitigation._training import TrainingMitigator, rows_by_weight
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.mitigation.training.network import NetworkClassifier, NetworkRegressor
 from isonomia.models.columns import number_matrix
@@ -50,7 +50,8 @@ class Adversarial(TrainingMitigator):
     Notes
     -----
     Slow and sensitive to the seed: try several. Features must be numbers, standardised. The attribute is not read at
-    decision time. Training needs fairlearn and torch; the trained network needs neither.
+    decision time. Training needs fairlearn and torch; the trained network needs neither. Fairlearn's engine takes no
+    sample weights: each row is repeated or left out as its weight asks, so that as many rows are trained on.
 
     References
     ----------
@@ -126,11 +127,13 @@ class Adversarial(TrainingMitigator):
     def _train(
         self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
     ) -> Any:
+        who = groups.codes.astype(int)
         if weights is not None:
-            raise DataError("Adversarial does not take sample weights.")
-        if groups.size < 2:
+            rows = rows_by_weight(weights, self.seed)
+            X, y, who = X[rows], y[rows], who[rows]
+        if len(np.unique(who)) < 2:
             raise DataError("Adversarial needs at least two groups: there is nothing to guess.")
-        module = model.fit(X, y, sensitive_features=groups.codes.astype(int)).backendEngine_.predictor_model
+        module = model.fit(X, y, sensitive_features=who).backendEngine_.predictor_model
         if self.task == "regression":
             return NetworkRegressor().read(module)
         network = NetworkClassifier().read(module)
