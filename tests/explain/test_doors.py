@@ -166,7 +166,7 @@ def test_the_check_is_silent_about_a_model_without_the_attribute(people: pd.Data
     data = iso.Dataset(people.drop(columns="hired"), target="pay", protected=["sex"], task="regression")
     result = iso.audit(data, iso.Model.of(blind, features=features), checks=["explain_sensitive"])["explain_sensitive"]
     assert result.findings == ()
-    assert any("does not take sex" in str(note) for note in result.notes)
+    assert any("does not use sex" in str(note) for note in result.notes)
 
 
 def test_the_check_of_the_gap_adds_up(people: pd.DataFrame, model: Pipeline) -> None:

@@ -63,7 +63,7 @@ def test_bad_input() -> None:
     with pytest.raises(SpecError, match="need 76,832 model rows"):
         interactions(dataset(), model, max_model_rows=10)
     blind = RandomForestClassifier(3, random_state=0).fit(FRAME[NAMES[1:]].to_numpy(), FRAME["y"])
-    with pytest.raises(NotApplicable, match="does not take sex"):
+    with pytest.raises(NotApplicable, match="does not use sex"):
         interactions(dataset(), iso.Model.of(blind, features=NAMES[1:]))
     with pytest.raises(SpecError, match="for interactions"):
         interactions(dataset(), model, background="other_group")

@@ -128,7 +128,7 @@ def test_nothing_to_measure_is_stated(data: iso.Dataset, people: pd.DataFrame, p
     blind = LogisticRegression().fit(people[["age", "debts"]], people["good"])
     found = iso.explain.sensitive(data, blind)
     assert found.disparity.value == 0.0
-    assert "does not take sex" in found.notes[0].text()
+    assert "does not use sex" in found.notes[0].text()
     assert "não usa sex" in found.notes[0].text("pt-BR")
     constant = iso.Dataset(people.assign(sex="F"), target="good", protected=["sex"])
     found = iso.explain.sensitive(constant, pipeline)

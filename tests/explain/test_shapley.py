@@ -176,8 +176,8 @@ def test_k_means_background_is_snapped_to_seen_values(people: pd.DataFrame, data
     X = people[["age", "debts"]].to_numpy(dtype=float)
     model = iso.Model.of(LogisticRegression().fit(X, people["good"]), features=["age", "debts"])
     found = iso.explain.shapley(data, model, clusters=5, output="log_odds")
-    assert found.notes[0].text().startswith("The background is 5 centres")
-    assert found.notes[0].text("pt-BR").startswith("O fundo de comparação são 5 centros")
+    assert found.notes[0].text().startswith("The background consists of 5 k-means centres")
+    assert found.notes[0].text("pt-BR").startswith("A base de comparação é formada por 5 centroides")
     assert found.additivity is not None
     assert found.additivity < 1e-12
 

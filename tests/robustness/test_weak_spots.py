@@ -259,7 +259,7 @@ def test_the_interval_of_a_picked_slice_is_that_of_all_slices_at_once() -> None:
     k, tests = round(row["value"] * row["n"]), result.values["slices_tested"]
     low, high = wilson(k, row["n"], 0.95 ** (1 / tests))
     assert (row["low"], row["high"]) == pytest.approx((float(low), float(high)))
-    assert any("hold for all of them at once" in note.text() for note in result.notes)
+    assert any("are valid for all of them at once" in note.text() for note in result.notes)
 
 
 def test_the_worst_cell_of_a_pair_has_the_interval_of_all_slices_at_once() -> None:

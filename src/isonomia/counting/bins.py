@@ -104,7 +104,7 @@ def encode_features(
 
 
 def _encode(data: Dataset, name: str, bins: Any, binning: Binning, target: NDArray[np.float64] | None) -> Codes:
-    column = data.column(name)
+    column = data.held_column(name)
     kind = data.kinds[name]
     if name in data.roles.bands:
         return Codes.bands(column.to_numpy(), data.roles.bands[name], name=name)

@@ -339,7 +339,8 @@ def _from_hashed(codes: NDArray[Any], labels: Any) -> tuple[CodeArray, tuple[Any
     in_order = [values[index] for index in order]
     dtype = smallest(len(values) + has_missing)
     if order == list(range(len(values))) and not has_missing:
-        return _compact(codes.astype(dtype, copy=False), in_order)
+        same = codes.dtype.kind in "iu" and codes.dtype.itemsize == dtype.itemsize
+        return _compact(codes.view(dtype) if same else codes.astype(dtype), in_order)
     table = np.empty(len(values) + 1, dtype=dtype)
     table[order] = np.arange(len(values))
     if has_missing:

@@ -80,10 +80,16 @@ def _pandas(relation: Any) -> Any:
     for name, kind in kinds.items():
         missing = table.column(name).null_count
         if (kind == "VARCHAR" and missing < len(table)) or (kind in _NUMBERS and not missing):
-            columns[name] = table.column(name).to_pandas()
+            # in one piece of its own: DuckDB frees a batch when nothing refers to any of its columns
+            columns[name] = _one_piece(table.column(name)).to_pandas()
     if others := [name for name in kinds if name not in columns]:  # DuckDB has its own types for what may be missing
         columns |= dict(duckdb.from_arrow(table.select(others)).df().items())
     return pd.DataFrame({name: columns[name] for name in kinds}, copy=False)
+
+
+def _one_piece(column: Any) -> Any:
+    """A column of Arrow whose values lie in memory of their own."""
+    return column.combine_chunks() if column.num_chunks > 1 else column
 
 
 #: Types of numbers that both libraries turn into the same NumPy types where no value is missing.

@@ -17,8 +17,9 @@ from isonomia.data.engines.engine import Key
 from isonomia.data.engines.opening import as_engine
 from isonomia.data.engines.role_counts import RoleCounts, bands_by_counting, count_beside, count_repeated, count_roles
 from isonomia.data.engines.rows import row_bytes
-from isonomia.data.frames import backend_of, wrap
+from isonomia.data.frames import backend_of
 from isonomia.data.outcomes import given_positive, given_task
+from isonomia.data.packed import Packed
 from isonomia.data.role_table import RoleTable
 from isonomia.data.roles import (
     RoleOptions,
@@ -157,9 +158,11 @@ class Dataset(RoleTable):
         self.counts, self.score_bins = None, 0
         counted: dict[str, Bands] = {}
         if self.engine is None:
-            self._table = table = wrap(frame)
-            columns: Sequence[str] = table.columns
+            held = Packed.of(frame)
+            columns: Sequence[str] = held.table.columns
             check_names(columns, roles, self.given_kinds)
+            self._held = held.unpack(roles.named)
+            table = self._held.table
         else:
             columns = tuple(self.engine.schema)
             check_names(columns, roles, self.given_kinds)
@@ -167,7 +170,7 @@ class Dataset(RoleTable):
             roles = replace(roles, bands={**roles.bands, **counted})
             found = count_roles(self.engine, roles, moments=moments)
             table, self.counts, self.score_bins = found.table, found.counts, found.bins
-            self._table = table
+            self._held = Packed(table)
         if len(table) == 0:
             raise DataError("The table has no rows; there is nothing to examine.")
         self.backend = backend_of(table)
@@ -196,7 +199,7 @@ class Dataset(RoleTable):
 
     def _is_nested(self, name: str, dtype: nw.dtypes.DType) -> bool:
         """Whether cells contain lists or the like, or what cannot be read here."""
-        return is_nested(self._table[name]) if self.engine is None else dtype.is_nested() or dtype == nw.Unknown
+        return is_nested(self._held.table[name]) if self.engine is None else dtype.is_nested() or dtype == nw.Unknown
 
     def rows(self, maximum: int | None = None, *, seed: int = 0) -> Dataset:
         """The rows themselves, in memory: all of them, or a sample of at most `maximum`.
@@ -317,17 +320,17 @@ class Dataset(RoleTable):
             raise DataError(f"Rows must be given as whole numbers or a mask; got {index.dtype} of shape {index.shape}.")
         if index.size and not (index.min() >= 0 and index.max() < self.height):
             raise DataError(f"Rows must lie between 0 and {self.height - 1}; got {index.min()} to {index.max()}.")
-        chosen = self._table[index.astype(np.int64)].to_native()
+        chosen = self._held.table[index.astype(np.int64)]
         if self.engine is None:
-            return self.replace(chosen)
-        return self._of_cells(chosen, index)
+            return self.replace(Packed(chosen, self._held.texts))
+        return self._of_cells(chosen.to_native(), index)
 
     def _of_cells(self, frame: Any, index: NDArray[np.int64]) -> Dataset:
         """Some of the combinations that an engine counted: a dataset of roles, without features."""
         options = self.options()
         options["features"] = []
-        options["kinds"] = {name: kind for name, kind in self.kinds.items() if name in self._table.columns}
-        if self.roles.time not in self._table.columns:
+        options["kinds"] = {name: kind for name, kind in self.kinds.items() if name in self._held.table.columns}
+        if self.roles.time not in self._held.table.columns:
             options["time"] = None
         other = Dataset.__new__(Dataset)
         other._build(frame, options, known=True)

@@ -29,6 +29,7 @@ from isonomia.data.file_format import (
     FileFormat,
 )
 from isonomia.data.frames import BACKENDS, Backend, wrap
+from isonomia.data.packed import Packed
 from isonomia.data.roles import RoleOptions
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.languages import Message, msg
@@ -151,11 +152,13 @@ def read(
     with unpacked(found, max_bytes=max_bytes, encoding=encoding, given=format is not None) as plain:
         own = _own_options(plain.format, own_options, found.path)
         table = plain.format.read(plain.path, found.path, columns=columns, backend=backend, **own)
-        frame = table.frame if plain.format.takes("na_values") else _from_frame(table.frame, None, gaps)
+        held = Packed.of(table.frame)
+        if gaps and not plain.format.takes("na_values"):
+            held = Packed.of(_from_frame(held.unpack().table, None, gaps))
     roles.setdefault("name", _name_of(found.path))
-    if len(wrap(frame)) == 0:
+    if len(held.table) == 0:
         raise DataError(f"The file '{found.path}' has columns but no rows.")
-    data = Dataset(frame, **roles)
+    data = Dataset(held.pack(), **roles)
     data.reading_notes = (*_encoding_note(plain.found_encoding), *table.notes)
     return data
 
@@ -242,5 +245,5 @@ def _from_frame(frame: Any, columns: Sequence[str] | None, gaps: Sequence[str]) 
     table = table.select(columns) if columns is not None else table
     texts = [name for name in table.columns if table[name].dtype == nw.String]
     if gaps and texts:
-        table = table.with_columns(nw.when(~nw.col(*texts).is_in(gaps)).then(nw.col(*texts)))
+        table = table.with_columns(*(nw.when(~nw.col(name).is_in(gaps)).then(nw.col(name)) for name in texts))
     return table.to_native()

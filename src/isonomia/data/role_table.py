@@ -22,6 +22,7 @@ from isonomia.data.engines.engine import Engine
 from isonomia.data.engines.role_counts import score_ends
 from isonomia.data.frames import Backend
 from isonomia.data.identifiers import counted_identifiers, is_identifier
+from isonomia.data.packed import Packed
 from isonomia.data.roles import Roles, check_column
 from isonomia.data.schema import Kind, Task
 from isonomia.errors import DataError
@@ -73,17 +74,23 @@ class RoleTable:
     labels: Mapping[str, Any]
     words: Words
     backend: Backend
-    _table: nw.DataFrame[Any]
+    _held: Packed
     _features_given: bool
     _score_classes: tuple[Any, ...]
 
+    @property
+    def _table(self) -> nw.DataFrame[Any]:
+        """The table with its texts as texts, kept so from now on."""
+        self._held = self._held.unpack()
+        return self._held.table
+
     def __len__(self) -> int:
-        return len(self._table) if self.engine is None else self.engine.profile().rows
+        return self.height if self.engine is None else self.engine.profile().rows
 
     @property
     def height(self) -> int:
         """How many rows are in memory: all, or one per combination of values where an engine counted them."""
-        return len(self._table)
+        return len(self._held.table)
 
     def __repr__(self) -> str:
         parts = [f"{len(self)} rows"]
@@ -131,7 +138,7 @@ class RoleTable:
         Columns with infinite numbers, without any value, and identifiers are left out.
         """
         if self.engine is None:
-            return tuple(name for name in self.descriptive if is_searchable(self._table[name]))
+            return tuple(name for name in self.descriptive if is_searchable(self.held_column(name)))
         profile = self.engine.profile()
         return tuple(
             name for name in self.descriptive if not profile.infinite[name] and profile.missing[name] < profile.rows
@@ -148,18 +155,23 @@ class RoleTable:
         if self._features_given:
             return ()
         named = {*self.protected, *self.roles.bands}
+        free = [name for name in self.features if name not in named]
         if self.engine is not None:
-            return counted_identifiers(self.engine, [name for name in self.features if name not in named])
-        return tuple(name for name in self.features if name not in named and is_identifier(self._table[name], name))
+            return counted_identifiers(self.engine, free)
+        return tuple(name for name in free if is_identifier(self.held_column(name), name))
 
     def column(self, name: str) -> nw.Series[Any]:
         """One column, wrapped by narwhals."""
+        return self._held.text_column(self.held_column(name))
+
+    def held_column(self, name: str) -> nw.Series[Any]:
+        """One column as it is kept, where texts may be categories: what counts values takes no more memory for it."""
         check_column(self.columns, name, "column")
-        if name not in self._table.columns:
+        if name not in self._held.table.columns:
             raise DataError(
                 f"The column '{name}' is not in memory: rows are counted by {self.source}. Read it with rows()."
             )
-        return self._table[name]
+        return self._held.table[name]
 
     @property
     def source(self) -> str:

@@ -35,6 +35,12 @@ class Roles:
     bands: Mapping[str, Bands] = field(default_factory=dict)
     privileged: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The columns that have a role other than that of a feature."""
+        single = (self.target, self.prediction, self.weight, self.time)
+        return tuple(dict.fromkeys(name for name in (*single, *self.score, *self.protected) if name is not None))
+
 
 class RoleOptions(TypedDict, total=False):
     """The keywords of `Dataset`, which `read` takes too."""
@@ -140,9 +146,8 @@ def check_names(columns: Sequence[str], roles: Roles, kinds: Mapping[str, Kind])
 
 def check_contents(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, Kind]) -> None:
     """The columns of a role contain what the role needs."""
-    named = (roles.target, roles.prediction, roles.weight, roles.time, *roles.score, *roles.protected)
-    for name in dict.fromkeys(name for name in named if name in table.columns):
-        if is_nested(table[name]):
+    for name in roles.named:
+        if name in table.columns and is_nested(table[name]):
             raise DataError(f"'{name}' contains nested values ({table[name].dtype}); a role needs plain ones.")
     for name, kind in kinds.items():
         if name not in table.columns:  # not read into memory

@@ -13,7 +13,7 @@ ERROR = Parameter(
 def missed_error(error: float, asked: float) -> Message:
     """That values are less precise than asked."""
     return msg(
-        "Standard errors are up to {error:num}, above the {asked:num} asked for: allow more model rows.",
+        "Standard errors are up to {error:num}, more than the {asked:num} requested: allow more model rows.",
         error=error,
         asked=asked,
     )

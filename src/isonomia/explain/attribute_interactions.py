@@ -103,7 +103,7 @@ def interactions(
     prepared = prepare(subject, output=output, background=background, rows=rows, label=label)
     players = prepared.space.players
     if groups.attribute not in players.names:
-        raise NotApplicable(msg("the model does not take {column}", column=groups.attribute))
+        raise NotApplicable(msg("the model does not use {column}", column=groups.attribute))
     if prepared.space.width > 1:
         raise SpecError("There are several classes; choose the one to explain with `label`.")
     lead = players.names.index(groups.attribute)

@@ -87,7 +87,7 @@ def direct(
     most = max_model_rows // (PER_DRAW * count)
     wanted = min(most, FIRST)
     found: Draws | None = None
-    with prepared.subject.progress.stage("draws", msg("The model is asked about altered rows"), count * most) as stage:
+    with prepared.subject.progress.stage("draws", msg("Querying the model about altered rows"), count * most) as stage:
         while True:
             for group in range(count):
                 drawn = sampler.draw(group, wanted)

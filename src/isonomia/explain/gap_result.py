@@ -96,7 +96,7 @@ def gap_result(
     return prepared.subject.noted(
         GapDecomposition(
             "explain_gap",
-            prepared.about(msg("What makes the gap between groups of {column}", column=groups.attribute)),
+            prepared.about(msg("What makes up the gap between groups of {column}", column=groups.attribute)),
             _tables(prepared, groups, rows, totals, format_),
             {"additivity": off},
             tuple(findings),
@@ -238,14 +238,14 @@ def _sentence(format_: Format, value: float, total: float, **facts: Any) -> Mess
     widens = (value < 0) == (total < 0)
     if widens and abs(value) > abs(total) and format_ == "points":
         return msg(
-            "{column:first} alone would make a gap of {value:points} points between {group} and {reference}; other "
-            "columns narrow it to {total:points}.",
+            "{column:first} alone would cause a gap of {value:points} points between {group} and "
+            "{reference}; other columns narrow it to {total:points}.",
             **given,
         )
     if widens and abs(value) > abs(total):
         return msg(
-            "{column:first} alone would make a gap of {value:num} between {group} and {reference}; other columns "
-            "narrow it to {total:num}.",
+            "{column:first} alone would cause a gap of {value:num} between {group} and {reference}; other "
+            "columns narrow it to {total:num}.",
             **given,
         )
     if format_ == "points" and widens:

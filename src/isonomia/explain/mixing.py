@@ -53,7 +53,7 @@ def coalition_values(
     out = np.empty((len(rows), len(coalitions), space.width))
     pending: list[_Block] = []
     size = 0
-    with events.stage("coalitions", msg("The model is asked about altered rows"), total=len(coalitions)) as stage:
+    with events.stage("coalitions", msg("Querying the model about altered rows"), total=len(coalitions)) as stage:
         for block in _blocks(space, rows, background, weights, coalitions):
             if size and size + len(block) > space.batch:
                 _ask(space, rows, background, pending, out)

@@ -112,7 +112,7 @@ class Prepared:
         if clusters is not None:
             back, weights = summarised(self.space, back, weights, clusters)
             note = msg(
-                "The background is {n:int} centres of k-means over {m:int} rows.", n=clusters, m=int(allowed.sum())
+                "The background consists of {n:int} k-means centres of {m:int} rows.", n=clusters, m=int(allowed.sum())
             )
             return Part(rows=rows, background=back, weights=weights, notes=(note,))
         if limit is not None and len(back) > limit:

@@ -196,7 +196,7 @@ def _explainer(method: str, prepared: Prepared, asked: Asked) -> Explainer | Non
 
 def _absent(prepared: Prepared, column: str) -> Sensitive:
     note = msg(
-        "The model does not take {column}, so it adds nothing by itself; other columns may stand in for it.",
+        "The model does not use {column}, so it adds nothing by itself; other columns may stand in for it.",
         column=column,
     )
     return _nothing(prepared, column, Estimate(0.0, 0.0, 0.0, n=len(prepared.chosen), note=as_text(note)), note)

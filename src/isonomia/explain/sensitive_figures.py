@@ -72,7 +72,7 @@ def by_values(prepared: Prepared, asked: Asked, explainer: Explainer) -> GroupFi
             ),
         )
     if not explainer.pairwise:
-        notes = (*notes, msg("Intervals are about the choice of people only, not of background rows."))
+        notes = (*notes, msg("Intervals cover the choice of people only, not that of background rows."))
     return GroupFigures(
         mean=np.array([value for value, _ in figures]),
         mean_error=np.array([error for _, error in figures]),
@@ -106,13 +106,13 @@ def by_sampling(prepared: Prepared, asked: Asked) -> GroupFigures:
     if asked.error is not None and reached > asked.error:
         notes = (
             msg(
-                "Sampling leaves the disparity uncertain by {reached:num}, above the {asked:num} asked for: allow more "
-                "model rows.",
+                "Sampling leaves the disparity uncertain by {reached:num}, more than the {asked:num} "
+                "requested: allow more model rows.",
                 reached=reached,
                 asked=asked.error,
             ),
         )
-    left = Estimate.missing(msg("not asked for"))
+    left = Estimate.missing(msg("not requested"))
     importance = bound = rank = left
     if asked.importance:
         importance, bound, rank, more = _sampled_importance(prepared, asked, asked.max_model_rows - budget)

@@ -203,13 +203,15 @@ def _result(
         Column("contribution", format=format_, title=msg("contribution to the gap")),
         Column("at_work", title=msg("proxy at work")),
     )
-    title = msg("What columns tell about {column}, and what they add to the gap", column=found.attribute)
+    title = msg("What columns reveal about {column}, and what they add to the gap", column=found.attribute)
     totals = [
         {
             "group": group,
             "gap": whole,
             "block": block.get(group, msg("no column carries the attribute")),
-            "without": refit.gaps[group] if refit is not None else msg("no model was fitted without the worst carrier"),
+            "without": refit.gaps[group]
+            if refit is not None
+            else msg("no model was fitted without the strongest carrier"),
         }
         for group, whole in found.gaps.items()
     ]
@@ -223,7 +225,7 @@ def _result(
     backend = subject.backend
     notes: tuple[Message, ...] = (*found.notes, *carried.notes)
     if found.attribute in found.columns:
-        notes = (msg("The model takes {column} itself, not only its proxies.", column=found.attribute), *notes)
+        notes = (msg("The model uses {column} itself, not only its proxies.", column=found.attribute), *notes)
     return WorkingProxies(
         "explain_proxies",
         msg("Proxies of {column} at work", column=found.attribute),

@@ -189,7 +189,7 @@ def either(parts: Iterable[Message]) -> Message:
     """Several things of which one is enough: "a or b".
 
     >>> either([msg("label"), msg("score")]).text("pt-BR")
-    'rótulo ou pontuação'
+    'rótulo ou escore'
     """
     first, *rest = parts
     for part in rest:

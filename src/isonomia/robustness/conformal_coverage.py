@@ -203,14 +203,14 @@ class Coverage:
         gaps = {"coverage": row["coverage"], "promised": 1 - self.alpha, "n": row["n"]}
         message = (
             msg(
-                "Prediction sets contain the true outcome of {coverage:pct} of {n:# person|# people}; they promise "
-                "{promised:pct}.",
+                "Prediction sets contain the true outcome of {coverage:pct} of {n:# person|# people}; the "
+                "nominal coverage is {promised:pct}.",
                 **gaps,
             )
             if everyone
             else msg(
-                "Prediction sets contain the true outcome of {coverage:pct} of {group}; they promise {promised:pct} "
-                "({n:# person|# people}).",
+                "Prediction sets contain the true outcome of {coverage:pct} of {group}; the nominal coverage "
+                "is {promised:pct} ({n:# person|# people}).",
                 group=condition(row["attribute"], row["group"]),
                 **gaps,
             )

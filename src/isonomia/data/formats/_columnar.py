@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import narwhals.stable.v2 as nw
-
 from isonomia.data._duckdb import collected
 from isonomia.data.formats.csv_files import column_index
 from isonomia.data.frames import Backend, default_backend
+from isonomia.data.packed import Packed, beside
 from isonomia.errors import DataError
 
 #: Columns of a file by columns that are handed over together: a query result and a frame of it are there at once.
@@ -25,7 +24,7 @@ def selected(
     backend: Backend | None,
     *,
     batch: int | None = None,
-) -> Any:
+) -> Packed:
     """The columns asked for, in types that every frame library has; some at a time where the file allows it."""
     relation = connection.sql(f"SELECT * FROM {source}")
     inner = list(relation.columns)
@@ -41,16 +40,11 @@ def selected(
     kind = backend or default_backend()
     chosen = [outer[index] for index in kept]
     size = batch or len(picked)
-    parts = [
-        collected(connection, f"SELECT {', '.join(picked[at : at + size])} FROM {source}", kind, chosen[at : at + size])
-        for at in range(0, len(picked), size)
-    ]
-    return parts[0] if len(parts) == 1 else _beside(parts)
-
-
-def _beside(parts: Sequence[Any]) -> Any:
-    """Frames with the same rows as one, without copying their columns."""
-    return nw.concat([nw.from_native(part, eager_only=True) for part in parts], how="horizontal").to_native()
+    parts = []
+    for at in range(0, len(picked), size):
+        query = f"SELECT {', '.join(picked[at : at + size])} FROM {source}"
+        parts.append(Packed.of(collected(connection, query, kind, chosen[at : at + size])).pack())
+    return beside(parts)
 
 
 def damaged(error: BaseException, source_path: Path, format_name: str) -> DataError:

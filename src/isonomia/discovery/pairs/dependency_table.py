@@ -74,7 +74,9 @@ def dependency_table(domain: Domain, dependencies: Dependencies) -> Table:
         Column("other", title=msg("other column")),
         Column("excluded", title=msg("values that do not occur with it")),
     )
-    return Table.from_rows(rows, columns, title=msg("Dependencies that people agree with"), backend=domain.backend)
+    return Table.from_rows(
+        rows, columns, title=msg("Dependencies that generated people keep to"), backend=domain.backend
+    )
 
 
 def _text(domain: Domain, dependencies: Dependencies, column: int, code: int) -> str:

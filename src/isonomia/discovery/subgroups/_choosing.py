@@ -56,7 +56,7 @@ def _has_errors(subject: Subject, errors: bool) -> bool:
 
 
 _ALPHA: dict[str, Any] = {"alpha": 0.99}
-_ERRORS_ALONE = msg("it finds most of the subgroups whose bias is known; here errors are all there is to compare")
+_ERRORS_ALONE = msg("it finds the largest share of subgroups with a known bias; here only errors can be compared")
 #: The first row that fits is taken; see docs/benchmark.md.
 CHOICES: tuple[Chosen, ...] = (
     Chosen(
@@ -64,7 +64,7 @@ CHOICES: tuple[Chosen, ...] = (
         method="sliceline",
         settings={"metric": ("underrated", "overrated"), "one_by_one": True},
         options=_ALPHA,
-        reason=msg("one by one it finds most of the subgroups whose bias is known"),
+        reason=msg("one by one, it finds the largest share of subgroups with a known bias"),
         contestant="sliceline_one_by_one",
     ),
     Chosen(
@@ -80,7 +80,7 @@ CHOICES: tuple[Chosen, ...] = (
         method="divexplorer",
         settings={"max_overlap": 0.6},
         options={"rank_by": "t"},
-        reason=msg("without errors it compares outcome rates, which is what is left to compare"),
+        reason=msg("there are no errors, so outcome rates are compared"),
     ),
 )
 #: Where the caller names the metric.

@@ -62,7 +62,7 @@ class Quantity:
         """The excess as a quantity of its own, for searches that compare averages with the average of everyone."""
         if self.expected is None:
             return self
-        measure = msg("{measure} beyond what scores let expect", measure=self.measure)
+        measure = msg("{measure} beyond what the scores predict", measure=self.measure)
         return replace(self, measure=measure, values=self.excess(), binary=False, expected=None)
 
 

@@ -67,7 +67,7 @@ def _round(problem: Problem, pairs: int, sums: _Sums, answers: tuple[Floats, Flo
     of_rows, of_back = answers
     step = max(1, space.batch // (2 * max(1, players - 1) * pairs))
     rng = np.random.default_rng([problem.seed, seed])
-    with problem.progress.stage("orders", msg("The model is asked about altered rows"), len(problem.rows)) as stage:
+    with problem.progress.stage("orders", msg("Querying the model about altered rows"), len(problem.rows)) as stage:
         for start in range(0, len(problem.rows), step):
             at = slice(start, min(start + step, len(problem.rows)))
             drawn = _stratified(of_back, problem.weights, at.stop - start, pairs, rng).ravel()

@@ -123,7 +123,7 @@ def incompatibility(
     return subject.noted(found)
 
 
-_NOTE = msg("Required values hold the named rates equal for all groups, at their values over all rows.")
+_NOTE = msg("Required values keep the named rates equal for all groups, at their values over all rows.")
 
 
 def _ways(measured: GroupMetrics) -> dict[tuple[str, ...], NDArray[Any]]:

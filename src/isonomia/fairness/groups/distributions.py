@@ -174,7 +174,7 @@ def _pictures(controls: tuple[str, ...]) -> tuple[Picture, ...]:
         Picture(
             "forest",
             "quantiles",
-            msg("Differences of quantiles to the reference, with intervals"),
+            msg("Differences of quantiles from the reference, with intervals"),
             {"labels": labels, "value": "difference", "facet": "quantile", "reference": 0.0},
         ),
     )

@@ -34,8 +34,8 @@ MARGIN = 0.05
 ALPHA = 0.05
 
 SAME = msg("the same within the margin")
-DIFFERENT = msg("different, by more than the margin")
-SMALL = msg("different, by less than the margin")
+DIFFERENT = msg("different by more than the margin")
+SMALL = msg("different by less than the margin")
 BEYOND = msg("different; inconclusive about the margin")
 OPEN = msg("inconclusive: more rows are needed")
 NOTHING = msg("undetermined")

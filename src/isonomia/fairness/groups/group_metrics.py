@@ -281,8 +281,8 @@ def _notes(
     elif n_missing:
         notes.append(
             msg(
-                "{n:# row with a missing protected value forms|# rows with a missing protected value form} a group of "
-                "their own.",
+                "{n:# row with a missing protected value forms a group of its own|# rows with a missing "
+                "protected value form a group of their own}.",
                 n=n_missing,
             )
         )

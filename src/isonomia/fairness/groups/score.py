@@ -220,7 +220,7 @@ def score_table(parts: ScoreParts, backend: Backend) -> Table:
                 [part.score.low for _, _, part in rows],
                 [part.score.high for _, _, part in rows],
                 format="num",
-                title=msg("score"),
+                title=msg("score, 0 to 1"),
             ),
             Column("contribution", [part.contribution for _, _, part in rows], format="num", title=msg("contribution")),
             Column("meaning", [MEANINGS[key] for _, key, _ in rows], title=msg("what it is")),

@@ -115,7 +115,7 @@ def representation(
             )
         )
     if unknown:
-        notes.append(msg("The population gives no shares of {names}.", names=", ".join(unknown[:10])))
+        notes.append(msg("The population has no shares for {names}.", names=", ".join(unknown[:10])))
     smallest = _smallest(rows, level)
     found = Representation(
         "representation",

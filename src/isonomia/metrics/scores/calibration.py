@@ -284,7 +284,7 @@ _TITLES = {
     "mce": msg("Largest gap in a bin"),
     "brier": msg("Brier score"),
     "slope": msg("Calibration slope"),
-    "slope_p_value": msg("p-value that the slope is 1"),
+    "slope_p_value": msg("p-value of a slope of 1"),
     "p_value": msg("p-value"),
 }
 

@@ -53,7 +53,7 @@ def _attribute(firm: Firmness, column: Codes) -> list[dict[str, Any]]:
     against = np.isin(column.codes, reference)
     base = _mean(firm, flips, against)
     few = as_text(msg("fewer than {least:int} rows: not tested", least=firm.min_per_group))
-    alike = as_text(msg("everyone is alike in both groups: no interval and no test"))
+    alike = as_text(msg("values do not vary within either group: no interval and no test"))
     rows = []
     for code in present:
         inside = column.codes == code

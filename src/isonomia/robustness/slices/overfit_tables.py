@@ -72,7 +72,8 @@ def _notes(found: Comparison) -> tuple[Message, ...]:
     if any(found.overfitted(part).any() for part in (*found.singles, *found.pairs)):
         notes.append(
             msg(
-                "Overfitted slices were picked among {n:# slice|# slices}: their intervals hold for all at once.",
+                "Overfitted slices were selected from {n:# slice|# slices}: their intervals are valid for "
+                "all of them at once.",
                 n=found.n_tests,
             )
         )

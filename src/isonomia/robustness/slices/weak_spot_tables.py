@@ -121,7 +121,8 @@ def _notes(search: Search, honest: bool, n_rows: int) -> tuple[Message, ...]:
     if search.spots:
         notes.append(
             msg(
-                "Weak spots were picked among {n:# slice|# slices}: their intervals hold for all of them at once.",
+                "Weak spots were selected from {n:# slice|# slices}: their intervals are valid for all of "
+                "them at once.",
                 n=search.n_tests,
             )
         )

@@ -54,7 +54,10 @@ def label_noise(now: Situation, rng: np.random.Generator, level: float) -> Situa
     title=msg("Noisy predictions"),
     level=0.05,
     max_level=float("inf"),
-    unit=msg("standard deviation of the noise: of probabilities as it is, of scores and numbers in their own"),
+    unit=msg(
+        "standard deviation of the noise: as it is for probabilities, in standard deviations of the values "
+        "for scores and numbers"
+    ),
     other_names=("noise_level", "sigma"),
 )
 def score_noise(now: Situation, rng: np.random.Generator, level: float) -> Situation:
@@ -101,7 +104,7 @@ def _reflected(table: Floats) -> Floats:
     title=msg("Threshold tuned to one metric"),
     level=0.2,
     max_level=float("inf"),
-    unit=msg("how far the threshold may move: of probabilities as it is, of scores in their standard deviations"),
+    unit=msg("how far the threshold may move: as it is for probabilities, in standard deviations for scores"),
     tasks=("binary",),
     needs=("ranking", "decisions"),
 )
