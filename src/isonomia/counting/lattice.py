@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,32 @@ _MAX_CLASSES = 16
 Choose = Callable[[Level], NDArray[np.bool_]]
 
 
+class Counter(Protocol):
+    """Rows that are elsewhere: sums over them by codes, and by conjunctions of codes.
+
+    Attributes
+    ----------
+    rows : int
+    totals : array
+        The size of all rows (their number, or weight), then the sum of every quantity.
+    """
+
+    rows: int
+    totals: Floats
+
+    def of_codes(self, feature: int) -> Floats:
+        """The sizes and sums of each code of a column, a row per code."""
+
+    def largest(self, feature: int) -> Floats:
+        """The largest value of the last quantity among the rows of each code."""
+
+    def count(self, features: NDArray[Any], codes: NDArray[Any], min_size: float, clock: Clock) -> tuple[Floats, int]:
+        """The sizes and sums of conjunctions, of which these are the columns and their codes; and how many were done.
+
+        Those with less than `min_size` rows may have any smaller size.
+        """
+
+
 class Lattice:
     """All conjunctions over some columns that have enough rows.
 
@@ -73,6 +99,8 @@ class Lattice:
         level by level. The sums are the same.
     clock
         The time limit, and where the search reports.
+    counter : Counter, optional
+        Counts rows that are elsewhere; the columns are those it knows, and quantities, weights and counts are its own.
 
     Attributes
     ----------
@@ -102,8 +130,29 @@ class Lattice:
         budget: int = DEFAULT_BUDGET,
         route: Route = "auto",
         clock: Clock | None = None,
+        counter: Counter | None = None,
     ) -> None:
         Choice(("auto", "bits", "cells")).check("route", route)
+        self._counter, self._route = counter, route
+        self.min_size = float(min_size)
+        self.budget = int(budget)
+        self.clock = clock or Clock()
+        self.looked_at = self.counted = 0
+        self.complete = True
+        if counter is not None:
+            assert not isinstance(columns, Cells)
+            self.columns, self.n, self.totals = tuple(columns), counter.rows, counter.totals
+        else:
+            self._read_rows(columns, quantities, weights, counts)
+        self._find_items()
+
+    def _read_rows(
+        self,
+        columns: Sequence[Codes] | Cells,
+        quantities: Mapping[str, NDArray[Any]] | None,
+        weights: Floats | None,
+        counts: Any,
+    ) -> None:
         if isinstance(columns, Cells):
             if quantities or weights is not None or counts is not None:
                 raise DataError("Cells already have counts, weights and sums; pass those when the cells are made.")
@@ -114,11 +163,6 @@ class Lattice:
         if not self.columns:
             raise DataError("A lattice needs at least one column.")
         self.n = rows
-        self.min_size = float(min_size)
-        self.budget = int(budget)
-        self.clock = clock or Clock()
-        self.looked_at = self.counted = 0
-        self.complete = True
         size = terms.get(("w",)) or terms["n",]
         #: Whether every row counts 1, so that sizes are numbers of rows.
         self._ones = not size
@@ -126,8 +170,6 @@ class Lattice:
         self._values = [multiplied(size)] if size else []
         self._values += [multiplied(factors) for key, factors in terms.items() if key[0] == "sum"]
         self.totals = np.array([*([rows] if self._ones else []), *(value.sum() for value in self._values)])
-        self._route: Route = route
-        self._find_items()
 
     def _find_items(self) -> None:
         """The first level: every feature and code that has enough rows.
@@ -135,7 +177,10 @@ class Lattice:
         Features whose values split the rows into many small parts come first: conjunctions then begin with items of
         few rows, and little is left to count.
         """
-        tables = [self._sum_codes(column) for column in self.columns]
+        tables = [
+            self._sum_codes(column) if self._counter is None else self._counter.of_codes(feature)
+            for feature, column in enumerate(self.columns)
+        ]
         total = max(float(self.totals[0]), 1e-300)
         together = [float(np.square(table[table[:, 0] >= self.min_size, 0] / total).sum()) for table in tables]
         features, ranks, codes, sums = [], [], [], []
@@ -161,6 +206,19 @@ class Lattice:
         parts = [column.counts().astype(float)] if self._ones else []
         parts += [sum_by(column.codes, value, column.size) for value in self._values]
         return np.column_stack(parts)
+
+    def largest(self) -> Floats:
+        """The largest value of the last quantity among the rows of each item."""
+        out = np.empty(self.n_items)
+        for feature, column in enumerate(self.columns):
+            if self._counter is not None:
+                top = self._counter.largest(feature)
+            else:
+                top = np.full(column.size, -np.inf)
+                np.maximum.at(top, column.codes, self._values[-1])
+            items = self.item_feature == feature
+            out[items] = top[self.item_code[items]]
+        return out
 
     @property
     def n_items(self) -> int:
@@ -308,7 +366,11 @@ class Lattice:
         done = len(candidates)
         if open_rows.size:
             rest = candidates if open_rows.size == len(candidates) else candidates.select(open_rows)
-            counted, reached = self._choose(rest).count(rest, kept, self.clock)
+            if self._counter is None:
+                counted, reached = self._choose(rest).count(rest, kept, self.clock)
+            else:
+                features, codes = self.item_feature[rest.items], self.item_code[rest.items]
+                counted, reached = self._counter.count(features, codes, self.min_size, self.clock)
             self.counted += reached
             sums[open_rows[:reached]] = counted[:reached]
             if reached < open_rows.size:

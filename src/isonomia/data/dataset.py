@@ -228,7 +228,14 @@ class Dataset(RoleTable):
         return max(1, self.engine.memory // 6 // row_bytes(self.engine.schema))
 
     def beside(
-        self, sets: Sequence[Sequence[Key]], *, outcomes: bool = True, scores: bool = False, protected: bool = False
+        self,
+        sets: Sequence[Sequence[Key]],
+        *,
+        outcomes: bool = True,
+        scores: bool = False,
+        protected: bool = False,
+        also: Sequence[Key] = (),
+        least: int = 1,
     ) -> list[Dataset | None]:
         """For each set of keys the rows that an engine counts by them, beside columns that have a role.
 
@@ -238,6 +245,10 @@ class Dataset(RoleTable):
             Columns of the source, one set for each dataset; all are counted in one statement.
         outcomes, scores, protected : bool
             Whether to count by target and prediction, by scores, and by the protected attributes, too.
+        also : sequence of Key
+            By which all sets are counted, too.
+        least : int
+            Combinations of a set's keys that fewer rows have are left out.
 
         Returns
         -------
@@ -252,6 +263,8 @@ class Dataset(RoleTable):
             outcomes=outcomes,
             bins=self.score_bins if scores else None,
             protected=protected,
+            also=also,
+            least=least,
         )
         return [None if part is None else self._counted(part) for part in found]
 

@@ -221,9 +221,11 @@ class Subject:
         data = self.dataset
         return self if data is None or data.engine is None or not data.rows_fit else self.in_rows()
 
-    def beside(self, sets: Sequence[Sequence[Key]], *, scores: bool = False) -> list[Subject | None]:
+    def beside(
+        self, sets: Sequence[Sequence[Key]], *, scores: bool = False, also: Sequence[Key] = (), least: int = 1
+    ) -> list[Subject | None]:
         """Subjects whose rows an engine counted by these keys, too (see `Dataset.beside`); in one statement."""
-        found = self.data.beside(sets, scores=scores)
+        found = self.data.beside(sets, scores=scores, also=also, least=least)
         return [None if data is None else Subject(**read_counted(data, self.settings).fields()) for data in found]
 
     def sampled(self) -> tuple[Message, ...]:
