@@ -13,18 +13,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting._bit_route import BitRoute
 from isonomia.counting._cell_route import CellRoute
+from isonomia.counting._classes import MAX_CLASSES, row_classes
 from isonomia.counting._levels import Indices, Level, implied_of, inherited, same_size, stacked
 from isonomia.counting._summing import multiplied, row_terms
 from isonomia.counting.by_code import sum_by
 from isonomia.counting.cells import Cells
 from isonomia.counting.codes import Codes
+from isonomia.counting.counter import Counter
 from isonomia.errors import DataError, SpecError
 from isonomia.events import Clock
 from isonomia.languages import msg
@@ -40,38 +42,10 @@ DEFAULT_BUDGET = 512 * 1024**2
 _JOIN, _PAIR_BYTES = 1 << 19, 256
 #: A level may always take this many bytes.
 _MIN_LEVEL_BYTES = 1 << 21
-#: More different row values than this (over all quantities together) are summed by cells, not counted by bits.
-_MAX_CLASSES = 16
 
 
 #: Which candidates (with upper limits of their sums) to count, and which counted conjunctions may have children.
 Choose = Callable[[Level], NDArray[np.bool_]]
-
-
-class Counter(Protocol):
-    """Rows that are elsewhere: sums over them by codes, and by conjunctions of codes.
-
-    Attributes
-    ----------
-    rows : int
-    totals : array
-        The size of all rows (their number, or weight), then the sum of every quantity.
-    """
-
-    rows: int
-    totals: Floats
-
-    def of_codes(self, feature: int) -> Floats:
-        """The sizes and sums of each code of a column, a row per code."""
-
-    def largest(self, feature: int) -> Floats:
-        """The largest value of the last quantity among the rows of each code."""
-
-    def count(self, features: NDArray[Any], codes: NDArray[Any], min_size: float, clock: Clock) -> tuple[Floats, int]:
-        """The sizes and sums of conjunctions, of which these are the columns and their codes; and how many were done.
-
-        Those with less than `min_size` rows may have any smaller size.
-        """
 
 
 class Lattice:
@@ -206,19 +180,6 @@ class Lattice:
         parts = [column.counts().astype(float)] if self._ones else []
         parts += [sum_by(column.codes, value, column.size) for value in self._values]
         return np.column_stack(parts)
-
-    def largest(self) -> Floats:
-        """The largest value of the last quantity among the rows of each item."""
-        out = np.empty(self.n_items)
-        for feature, column in enumerate(self.columns):
-            if self._counter is not None:
-                top = self._counter.largest(feature)
-            else:
-                top = np.full(column.size, -np.inf)
-                np.maximum.at(top, column.codes, self._values[-1])
-            items = self.item_feature == feature
-            out[items] = top[self.item_code[items]]
-        return out
 
     @property
     def n_items(self) -> int:
@@ -385,7 +346,7 @@ class Lattice:
         if self._route == "bits":
             if self._classes is None:
                 raise SpecError(
-                    f"The quantities have more than {_MAX_CLASSES} different row values; bits cannot count them."
+                    f"The quantities have more than {MAX_CLASSES} different row values; bits cannot count them."
                 )
             return self._bits
         if self._route == "cells" or self._classes is None:
@@ -400,7 +361,7 @@ class Lattice:
     @cached_property
     def _classes(self) -> tuple[NDArray[Any], Floats] | None:
         """The class of each row (rows with the same values of all quantities), and the values of each class."""
-        return _row_classes(self._values, self.n, counted=self._ones)
+        return row_classes(self._values, self.n, counted=self._ones)
 
     @cached_property
     def _bits(self) -> BitRoute:
@@ -412,38 +373,3 @@ class Lattice:
     def _cells(self) -> CellRoute:
         values = [None, *self._values] if self._ones else self._values
         return CellRoute(self.columns, self.item_feature, self.item_code, values, self.budget)
-
-
-def _row_classes(values: Sequence[Floats], n: int, *, counted: bool) -> tuple[NDArray[Any], Floats] | None:
-    """Classes of rows by the values of all quantities, or None where there are too many."""
-    classes = np.zeros(n, dtype=np.uint8)
-    table = np.ones((1, 1)) if counted else np.empty((1, 0))
-    for value in values:
-        few = _few_values(value)
-        if few is None:
-            return None
-        different, codes = few
-        both = classes * np.uint8(different.size) + codes
-        if len(table) * different.size > 255:
-            return None
-        used = np.flatnonzero(np.bincount(both, minlength=len(table) * different.size))
-        number = np.zeros(len(table) * different.size, dtype=np.uint8)
-        number[used] = np.arange(used.size)
-        classes = number[both]
-        table = np.column_stack([table[used // different.size], different[used % different.size]])
-        if used.size > _MAX_CLASSES:
-            return None
-    return classes, table
-
-
-def _few_values(value: Floats) -> tuple[Floats, NDArray[np.uint8]] | None:
-    """The distinct values and their codes, where there are few; the first rows decide most cases."""
-    sample = np.unique(value[:4096])
-    if sample.size > _MAX_CLASSES:
-        return None
-    if sample.size <= 2 and np.isin(sample, (0.0, 1.0)).all():
-        ones = value == 1.0
-        if bool((ones | (value == 0.0)).all()):
-            return np.array([0.0, 1.0]), ones.view(np.uint8)
-    different, codes = np.unique(value, return_inverse=True)
-    return None if different.size > _MAX_CLASSES else (different, codes.astype(np.uint8))

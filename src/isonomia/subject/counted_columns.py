@@ -13,6 +13,7 @@ from isonomia.counting import Codes, quantiles, sum_by
 from isonomia.counting.cuts import Cut, as_floats
 from isonomia.data import Dataset, Kind
 from isonomia.data.engines.engine import Key
+from isonomia.data.engines.role_counts import too_many
 from isonomia.data.engines.spread import Spread, spread_of
 from isonomia.errors import DataError, NotApplicable
 from isonomia.languages import Message, msg
@@ -189,11 +190,6 @@ def _found(part: Subject | None, names: Names) -> Subject:
     if part is None:
         raise too_many(names)
     return part
-
-
-def too_many(names: Sequence[str]) -> NotApplicable:
-    """That some columns cannot be counted together."""
-    return NotApplicable(msg("{features} have too many combinations for the memory given", features=" x ".join(names)))
 
 
 def _edges(name: str, spread: Spread, kind: Kind, cutting: Cutting) -> tuple[float, ...] | None:

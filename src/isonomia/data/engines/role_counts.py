@@ -16,7 +16,8 @@ from isonomia.data.engines.spread import spread_of
 from isonomia.data.frames import wrap
 from isonomia.data.roles import MAX_LEVELS, Roles, too_many_levels
 from isonomia.data.schema import Kind
-from isonomia.errors import DataError
+from isonomia.errors import DataError, NotApplicable
+from isonomia.languages import msg
 from isonomia.typing import Floats
 
 #: Up to this many rows, scores and weights are grouped by their values; scores of more rows are counted in bins.
@@ -173,6 +174,11 @@ def count_repeated(engine: Engine, roles: Roles, names: Sequence[str]) -> RoleCo
     limit = max(EXACT_ROWS, engine.memory // GROUP_BYTES)
     (groups,) = engine.grouped_each([keys], shared=also, weight=weight, limit=limit, least=2)
     return None if groups is None else _as_table(groups, weight, 0)
+
+
+def too_many(names: Sequence[str]) -> NotApplicable:
+    """That some columns cannot be counted together."""
+    return NotApplicable(msg("{features} have too many combinations for the memory given", features=" x ".join(names)))
 
 
 def _check_types(engine: Engine, names: Sequence[str]) -> None:
