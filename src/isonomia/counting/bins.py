@@ -95,12 +95,18 @@ def encode_features(
         See `bin_edges`.
     """
     wanted = tuple(names if names is not None else data.searchable)
-    special: Mapping[str, Any] = bins if isinstance(bins, Mapping) else {}
-    for name in special:
-        if name not in wanted:
-            raise SpecError(f"`bins` names {name!r}, which is not a feature.{close_to(name, wanted)}")
+    special = check_bins(bins, wanted)
     default = DEFAULT_BINS if isinstance(bins, Mapping) else bins
     return tuple(_encode(data, name, special.get(name, default), binning, target) for name in wanted)
+
+
+def check_bins(bins: Bins, names: Sequence[str]) -> Mapping[str, Any]:
+    """The bins of single columns, which must be among those named."""
+    special: Mapping[str, Any] = bins if isinstance(bins, Mapping) else {}
+    for name in special:
+        if name not in names:
+            raise SpecError(f"`bins` names {name!r}, which is not a feature.{close_to(name, names)}")
+    return special
 
 
 def _encode(data: Dataset, name: str, bins: Any, binning: Binning, target: NDArray[np.float64] | None) -> Codes:

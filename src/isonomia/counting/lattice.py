@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from isonomia.counting._bit_route import BitRoute
 from isonomia.counting._cell_route import CellRoute
+from isonomia.counting._classes import MAX_CLASSES, row_classes
 from isonomia.counting._levels import Indices, Level, implied_of, inherited, same_size, stacked
 from isonomia.counting._summing import multiplied, row_terms
 from isonomia.counting.by_code import sum_by
 from isonomia.counting.cells import Cells
 from isonomia.counting.codes import Codes
+from isonomia.counting.counter import Counter
 from isonomia.errors import DataError, SpecError
 from isonomia.events import Clock
 from isonomia.languages import msg
@@ -40,8 +42,6 @@ DEFAULT_BUDGET = 512 * 1024**2
 _JOIN, _PAIR_BYTES = 1 << 19, 256
 #: A level may always take this many bytes.
 _MIN_LEVEL_BYTES = 1 << 21
-#: More different row values than this (over all quantities together) are summed by cells, not counted by bits.
-_MAX_CLASSES = 16
 
 
 #: Which candidates (with upper limits of their sums) to count, and which counted conjunctions may have children.
@@ -73,6 +73,8 @@ class Lattice:
         level by level. The sums are the same.
     clock
         The time limit, and where the search reports.
+    counter : Counter, optional
+        Counts rows that are elsewhere; the columns are those it knows, and quantities, weights and counts are its own.
 
     Attributes
     ----------
@@ -102,8 +104,29 @@ class Lattice:
         budget: int = DEFAULT_BUDGET,
         route: Route = "auto",
         clock: Clock | None = None,
+        counter: Counter | None = None,
     ) -> None:
         Choice(("auto", "bits", "cells")).check("route", route)
+        self._counter, self._route = counter, route
+        self.min_size = float(min_size)
+        self.budget = int(budget)
+        self.clock = clock or Clock()
+        self.looked_at = self.counted = 0
+        self.complete = True
+        if counter is not None:
+            assert not isinstance(columns, Cells)
+            self.columns, self.n, self.totals = tuple(columns), counter.rows, counter.totals
+        else:
+            self._read_rows(columns, quantities, weights, counts)
+        self._find_items()
+
+    def _read_rows(
+        self,
+        columns: Sequence[Codes] | Cells,
+        quantities: Mapping[str, NDArray[Any]] | None,
+        weights: Floats | None,
+        counts: Any,
+    ) -> None:
         if isinstance(columns, Cells):
             if quantities or weights is not None or counts is not None:
                 raise DataError("Cells already have counts, weights and sums; pass those when the cells are made.")
@@ -114,11 +137,6 @@ class Lattice:
         if not self.columns:
             raise DataError("A lattice needs at least one column.")
         self.n = rows
-        self.min_size = float(min_size)
-        self.budget = int(budget)
-        self.clock = clock or Clock()
-        self.looked_at = self.counted = 0
-        self.complete = True
         size = terms.get(("w",)) or terms["n",]
         #: Whether every row counts 1, so that sizes are numbers of rows.
         self._ones = not size
@@ -126,8 +144,6 @@ class Lattice:
         self._values = [multiplied(size)] if size else []
         self._values += [multiplied(factors) for key, factors in terms.items() if key[0] == "sum"]
         self.totals = np.array([*([rows] if self._ones else []), *(value.sum() for value in self._values)])
-        self._route: Route = route
-        self._find_items()
 
     def _find_items(self) -> None:
         """The first level: every feature and code that has enough rows.
@@ -135,7 +151,10 @@ class Lattice:
         Features whose values split the rows into many small parts come first: conjunctions then begin with items of
         few rows, and little is left to count.
         """
-        tables = [self._sum_codes(column) for column in self.columns]
+        tables = [
+            self._sum_codes(column) if self._counter is None else self._counter.of_codes(feature)
+            for feature, column in enumerate(self.columns)
+        ]
         total = max(float(self.totals[0]), 1e-300)
         together = [float(np.square(table[table[:, 0] >= self.min_size, 0] / total).sum()) for table in tables]
         features, ranks, codes, sums = [], [], [], []
@@ -308,7 +327,11 @@ class Lattice:
         done = len(candidates)
         if open_rows.size:
             rest = candidates if open_rows.size == len(candidates) else candidates.select(open_rows)
-            counted, reached = self._choose(rest).count(rest, kept, self.clock)
+            if self._counter is None:
+                counted, reached = self._choose(rest).count(rest, kept, self.clock)
+            else:
+                features, codes = self.item_feature[rest.items], self.item_code[rest.items]
+                counted, reached = self._counter.count(features, codes, self.min_size, self.clock)
             self.counted += reached
             sums[open_rows[:reached]] = counted[:reached]
             if reached < open_rows.size:
@@ -323,7 +346,7 @@ class Lattice:
         if self._route == "bits":
             if self._classes is None:
                 raise SpecError(
-                    f"The quantities have more than {_MAX_CLASSES} different row values; bits cannot count them."
+                    f"The quantities have more than {MAX_CLASSES} different row values; bits cannot count them."
                 )
             return self._bits
         if self._route == "cells" or self._classes is None:
@@ -338,7 +361,7 @@ class Lattice:
     @cached_property
     def _classes(self) -> tuple[NDArray[Any], Floats] | None:
         """The class of each row (rows with the same values of all quantities), and the values of each class."""
-        return _row_classes(self._values, self.n, counted=self._ones)
+        return row_classes(self._values, self.n, counted=self._ones)
 
     @cached_property
     def _bits(self) -> BitRoute:
@@ -350,38 +373,3 @@ class Lattice:
     def _cells(self) -> CellRoute:
         values = [None, *self._values] if self._ones else self._values
         return CellRoute(self.columns, self.item_feature, self.item_code, values, self.budget)
-
-
-def _row_classes(values: Sequence[Floats], n: int, *, counted: bool) -> tuple[NDArray[Any], Floats] | None:
-    """Classes of rows by the values of all quantities, or None where there are too many."""
-    classes = np.zeros(n, dtype=np.uint8)
-    table = np.ones((1, 1)) if counted else np.empty((1, 0))
-    for value in values:
-        few = _few_values(value)
-        if few is None:
-            return None
-        different, codes = few
-        both = classes * np.uint8(different.size) + codes
-        if len(table) * different.size > 255:
-            return None
-        used = np.flatnonzero(np.bincount(both, minlength=len(table) * different.size))
-        number = np.zeros(len(table) * different.size, dtype=np.uint8)
-        number[used] = np.arange(used.size)
-        classes = number[both]
-        table = np.column_stack([table[used // different.size], different[used % different.size]])
-        if used.size > _MAX_CLASSES:
-            return None
-    return classes, table
-
-
-def _few_values(value: Floats) -> tuple[Floats, NDArray[np.uint8]] | None:
-    """The distinct values and their codes, where there are few; the first rows decide most cases."""
-    sample = np.unique(value[:4096])
-    if sample.size > _MAX_CLASSES:
-        return None
-    if sample.size <= 2 and np.isin(sample, (0.0, 1.0)).all():
-        ones = value == 1.0
-        if bool((ones | (value == 0.0)).all()):
-            return np.array([0.0, 1.0]), ones.view(np.uint8)
-    different, codes = np.unique(value, return_inverse=True)
-    return None if different.size > _MAX_CLASSES else (different, codes.astype(np.uint8))

@@ -15,7 +15,14 @@ from isonomia.data.columns import is_nested
 from isonomia.data.display_names import read_labels
 from isonomia.data.engines.engine import Key
 from isonomia.data.engines.opening import as_engine
-from isonomia.data.engines.role_counts import RoleCounts, bands_by_counting, count_beside, count_repeated, count_roles
+from isonomia.data.engines.role_counts import (
+    RoleCounts,
+    bands_by_counting,
+    count_beside,
+    count_repeated,
+    count_roles,
+    too_many,
+)
 from isonomia.data.engines.rows import row_bytes
 from isonomia.data.frames import backend_of
 from isonomia.data.outcomes import given_positive, given_task
@@ -231,7 +238,13 @@ class Dataset(RoleTable):
         return max(1, self.engine.memory // 6 // row_bytes(self.engine.schema))
 
     def beside(
-        self, sets: Sequence[Sequence[Key]], *, outcomes: bool = True, scores: bool = False, protected: bool = False
+        self,
+        sets: Sequence[Sequence[Key]],
+        *,
+        outcomes: bool = True,
+        scores: bool = False,
+        protected: bool = False,
+        also: Sequence[Key] = (),
     ) -> list[Dataset | None]:
         """For each set of keys the rows that an engine counts by them, beside columns that have a role.
 
@@ -241,6 +254,8 @@ class Dataset(RoleTable):
             Columns of the source, one set for each dataset; all are counted in one statement.
         outcomes, scores, protected : bool
             Whether to count by target and prediction, by scores, and by the protected attributes, too.
+        also : sequence of Key
+            By which all sets are counted, too.
 
         Returns
         -------
@@ -255,8 +270,26 @@ class Dataset(RoleTable):
             outcomes=outcomes,
             bins=self.score_bins if scores else None,
             protected=protected,
+            also=also,
         )
         return [None if part is None else self._counted(part) for part in found]
+
+    def frequent(self, sets: Sequence[Sequence[Key]], least: int, *, also: Sequence[Key] = ()) -> list[Dataset | None]:
+        """As `beside`, without combinations of a set's keys that fewer than `least` rows have; None where none is left.
+
+        Raises
+        ------
+        NotApplicable
+            Where there are more combinations than memory allows.
+        """
+        assert self.engine is not None
+        found = count_beside(
+            self.engine, self.roles, sets, outcomes=True, bins=None, protected=False, also=also, least=least
+        )
+        for own, part in zip(sets, found, strict=True):
+            if part is None:
+                raise too_many([key.column for key in own])
+        return [None if part is None or not len(part.table) else self._counted(part) for part in found]
 
     def repeated(self, names: Sequence[str]) -> Dataset | None:
         """The rows that share the values of these columns with another row, as an engine counts them.

@@ -48,6 +48,8 @@ class Method:
     nested : bool
         Subgroups: whether they are conjunctions whose average of ``stats["metric"]`` departs, so that a condition can
         be tested for what it adds.
+    counts : bool
+        Subgroups: whether counts and sums over conjunctions are all that it needs, so that an engine can count them.
     complete : bool
         Pairs: whether it answers for everyone it looks at, so that it has no limit unless one is given.
     alters : bool
@@ -67,6 +69,7 @@ class Method:
     measure: Callable[..., Any] | None = None
     describe: Callable[..., Any] | None = None
     nested: bool = False
+    counts: bool = False
     complete: bool = False
     alters: bool = True
 

@@ -221,9 +221,17 @@ class Subject:
         data = self.dataset
         return self if data is None or data.engine is None or not data.rows_fit else self.in_rows()
 
-    def beside(self, sets: Sequence[Sequence[Key]], *, scores: bool = False) -> list[Subject | None]:
+    def beside(
+        self, sets: Sequence[Sequence[Key]], *, scores: bool = False, also: Sequence[Key] = ()
+    ) -> list[Subject | None]:
         """Subjects whose rows an engine counted by these keys, too (see `Dataset.beside`); in one statement."""
-        found = self.data.beside(sets, scores=scores)
+        return self._of_parts(self.data.beside(sets, scores=scores, also=also))
+
+    def frequent(self, sets: Sequence[Sequence[Key]], least: int, *, also: Sequence[Key] = ()) -> list[Subject | None]:
+        """As `beside`, of combinations that at least so many rows have (see `Dataset.frequent`)."""
+        return self._of_parts(self.data.frequent(sets, least, also=also))
+
+    def _of_parts(self, found: Sequence[Dataset | None]) -> list[Subject | None]:
         return [None if data is None else Subject(**read_counted(data, self.settings).fields()) for data in found]
 
     def sampled(self) -> tuple[Message, ...]:

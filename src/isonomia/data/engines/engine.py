@@ -31,26 +31,30 @@ class Key:
     Attributes
     ----------
     column : str
-    form : "value", "bands", "bins", "day" or "absent"
+    form : "value", "bands", "bins", "day", "absent" or "part"
         Its values as they are; numbers cut at `edges`; numbers in `bins` bins of equal width from ``edges[0]`` to
-        ``edges[1]``; moments by their day; whether there is no value, or one of the texts in `blanks`.
-    edges, bins, blanks
-        Of "bands", "bins" and "absent".
+        ``edges[1]``; moments by their day; whether there is no value, or one of the texts in `blanks`; the part of a
+        random split that a row is in, by its number (`part_of`): the column is not one of the source then.
+    edges, bins, blanks, seed
+        Of "bands", "bins", "absent" and "part" (edges are shares of the rows).
 
     A group of bands is shown by its smallest value, a group of bins by its (weighted) mean, absent ones by a truth
     value.
     """
 
     column: str
-    form: Literal["value", "bands", "bins", "day", "absent"] = "value"
+    form: Literal["value", "bands", "bins", "day", "absent", "part"] = "value"
     edges: tuple[float, ...] = ()
     bins: int = 0
     blanks: tuple[str, ...] = ()
+    seed: int = 0
 
     def type_in(self, schema: Mapping[str, nw.dtypes.DType]) -> nw.dtypes.DType:
         """The type of what a group is shown by."""
         if self.form == "absent":
             return nw.Boolean()
+        if self.form == "part":
+            return nw.Int64()
         return nw.Date() if self.form == "day" else schema[self.column]
 
 
@@ -156,15 +160,19 @@ class Engine(ABC):
 
     @abstractmethod
     def grouped_each(
-        self, sets: Sequence[Sequence[Key]], *, shared: Sequence[Key] = (), weight: str | None = None, limit: int
+        self,
+        sets: Sequence[Sequence[Key]],
+        *,
+        shared: Sequence[Key] = (),
+        weight: str | None = None,
+        limit: int,
+        least: int = 1,
     ) -> list[Groups | None]:
-        """The groups of several sets of keys, each with the keys `shared` by all; in one statement."""
+        """The groups of several sets of keys, each with the keys `shared` by all; in one statement.
 
-    @abstractmethod
-    def repeated(
-        self, keys: Sequence[Key], also: Sequence[Key], *, weight: str | None = None, limit: int
-    ) -> Groups | None:
-        """The groups of `keys` and `also` whose keys at least two rows share; None where there are too many."""
+        Groups are left out where fewer than `least` rows have the keys of the set; None stands for a set with more
+        than `limit` groups.
+        """
 
     @abstractmethod
     def ranges(
@@ -211,6 +219,20 @@ def sample_order(keys: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
         square = x * x % PRIME
         x = (square * square % PRIME * x % PRIME * factor + shift) % PRIME
     return x
+
+
+def part_of(numbers: NDArray[np.int64], shares: Sequence[float], seed: int) -> NDArray[np.int64]:
+    """Which part of a random split each row is in, by its number: 0 for the first share of the rows, and so on.
+
+    >>> np.bincount(part_of(np.arange(1000), (0.4, 0.6), seed=0)).tolist()
+    [400, 199, 401]
+    """
+    return np.searchsorted(part_bounds(shares), sample_order(numbers, seed), side="right").astype(np.int64)
+
+
+def part_bounds(shares: Sequence[float]) -> list[int]:
+    """What `sample_order` reaches at these shares of the rows."""
+    return [round(share * PRIME) for share in shares]
 
 
 def first_key(seed: int) -> int:

@@ -8,20 +8,19 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data.engines.engine import (
-    PRIME,
-    ROUNDS,
-    Engine,
-    Groups,
-    Key,
-    Profile,
-    Ranges,
-    first_key,
-    sample_bound,
-)
+from isonomia.data.engines.engine import Engine, Groups, Key, Profile, Ranges, sample_bound
 from isonomia.data.engines.fetching import columns_of, fetched, frames_of, numbered
 from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges
-from isonomia.data.engines.lazy_keys import finite_or_null, into_bins, is_known, is_number, key_of, pieced
+from isonomia.data.engines.lazy_keys import (
+    finite_or_null,
+    into_bins,
+    is_known,
+    is_number,
+    key_of,
+    order_of,
+    pieced,
+    split_of,
+)
 from isonomia.data.engines.memory import read_memory
 from isonomia.data.engines.watching import Watch
 from isonomia.data.frames import Backend, default_backend, wrap
@@ -137,31 +136,35 @@ class LazyEngine(Engine):
         return groups_of(wrap(fetched(self._aggregated(keys, weight, limit), self.backend)), keys, limit)
 
     def grouped_each(
-        self, sets: Sequence[Sequence[Key]], *, shared: Sequence[Key] = (), weight: str | None = None, limit: int
+        self,
+        sets: Sequence[Sequence[Key]],
+        *,
+        shared: Sequence[Key] = (),
+        weight: str | None = None,
+        limit: int,
+        least: int = 1,
     ) -> list[Groups | None]:
         """The groups of several sets of keys; see `Engine.grouped_each`."""
         types = [[key.type_in(self.schema) for key in own] for own in sets]
         width = max(len(own) for own in sets)
         parts = []
         for index, own in enumerate(sets):
-            frame = self._aggregated([*own, *shared], weight, limit)
+            frame = self._aggregated([*own, *shared], weight, limit if least < 2 else None)
+            if least > 1:
+                together = nw.col("n").sum().over(*(f"k{place}" for place in range(len(own))))
+                frame = frame.with_columns(together.alias("together")).filter(nw.col("together") >= least)
+                frame = frame.head(limit + 1).filter(nw.col("n") > 0)
             parts.append(_in_common_types(frame, index, types[index], width, len(shared), weighted=weight is not None))
         return groups_of_each(fetched(nw.concat(parts), "polars"), sets, shared, self.schema, limit, self.backend)
-
-    def repeated(
-        self, keys: Sequence[Key], also: Sequence[Key], *, weight: str | None = None, limit: int
-    ) -> Groups | None:
-        """Groups of rows that share their keys with another row; see `Engine.repeated`."""
-        found = self._aggregated([*keys, *also], weight, None)
-        shared = nw.col("n").sum().over(*(f"k{index}" for index in range(len(keys))))
-        found = found.with_columns(shared.alias("shared")).filter(nw.col("shared") > 1).drop("shared").head(limit + 1)
-        return groups_of(wrap(fetched(found, self.backend)), [*keys, *also], limit)
 
     def _aggregated(self, keys: Sequence[Key], weight: str | None, limit: int | None) -> nw.LazyFrame[Any]:
         """What stands for each group: k0, k1, ... as they are shown, n, w, w2; at most one group above the limit."""
         names = [f"k{index}" for index in range(len(keys))]
         read, total, shown = [], {"n": nw.len()}, {}
         for name, key in zip(names, keys, strict=True):
+            if key.form == "part":
+                read.append(split_of("row", key).alias(name))
+                continue
             dtype = self.schema[key.column]
             read.append(key_of(key, self._column(key.column), dtype).alias(name))
             if key.form == "bands":
@@ -179,7 +182,8 @@ class LazyEngine(Engine):
         if weight is not None:
             read.append(self._column(weight).cast(nw.Float64).alias("w"))
             total |= {"w": nw.col("w").sum(), "w2": (nw.col("w") * nw.col("w")).sum()}
-        frame = self._frame.select(*read)
+        split = any(key.form == "part" for key in keys)
+        frame = (numbered(self._frame, "row") if split else self._frame).select(*read)
         for name, key in zip(names, keys, strict=True):
             frame = into_bins(frame, name, key) if key.form == "bins" else frame
         found = frame.group_by(*names).agg(**total)
@@ -225,10 +229,7 @@ class LazyEngine(Engine):
         """`n` rows that come first in `sample_order`; see `Engine.sample`."""
         picked = {name: self._column(name).alias(f"c{index}") for index, name in enumerate(columns)}
         rows = numbered(self._frame, "row").with_columns(*picked.values()).select(*(_names(picked)), "row")
-        order = (nw.col("row") + first_key(seed)) % PRIME
-        for factor, shift in ROUNDS:
-            square = order * order % PRIME
-            order = (square * square % PRIME * order % PRIME * factor + shift) % PRIME
+        order = order_of("row", seed)
         bound = sample_bound(n, self.profile().rows)
         table = wrap(fetched(rows.with_columns(order.alias("order")).filter(nw.col("order") < bound), self.backend))
         first = np.argsort(table["order"].to_numpy(), kind="stable")[:n]

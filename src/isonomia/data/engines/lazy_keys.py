@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from isonomia.data.engines.engine import Key
+from isonomia.data.engines.engine import PRIME, ROUNDS, Key, first_key, part_bounds
 
 _INFINITE = float("inf")
 
@@ -80,6 +80,24 @@ def into_bins(frame: nw.LazyFrame[Any], name: str, key: Key) -> nw.LazyFrame[Any
     for step in (up, down):
         frame = frame.with_columns(step.alias(f"i{name}"))
     return frame.with_columns(last.alias(name)).drop(f"i{name}")
+
+
+def order_of(row: str, seed: int) -> nw.Expr:
+    """`sample_order` of a column of row numbers."""
+    order = (nw.col(row) + first_key(seed)) % PRIME
+    for factor, shift in ROUNDS:
+        square = order * order % PRIME
+        order = (square * square % PRIME * order % PRIME * factor + shift) % PRIME
+    return order
+
+
+def split_of(row: str, key: Key) -> nw.Expr:
+    """`part_of` a column of row numbers."""
+    order = order_of(row, key.seed)
+    part: nw.Expr = nw.lit(0)
+    for bound in part_bounds(key.edges):
+        part = part + nw.when(order >= bound).then(1).otherwise(0)
+    return part.cast(nw.Int64)
 
 
 def _absent(column: nw.Expr, dtype: nw.dtypes.DType, blanks: Sequence[str]) -> nw.Expr:

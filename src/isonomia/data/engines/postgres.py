@@ -19,12 +19,12 @@ from isonomia.data.engines.postgres_sql import (
     TYPES,
     distinct_query,
     each_query,
+    frequent_query,
     grouped_query,
     packed_query,
     plain,
     profile_query,
     ranges_query,
-    repeated_query,
     rows_query,
     sample_query,
 )
@@ -134,12 +134,20 @@ class PostgresEngine(Engine):
         return groups_of(table, keys, limit)
 
     def grouped_each(
-        self, sets: Sequence[Sequence[Key]], *, shared: Sequence[Key] = (), weight: str | None = None, limit: int
+        self,
+        sets: Sequence[Sequence[Key]],
+        *,
+        shared: Sequence[Key] = (),
+        weight: str | None = None,
+        limit: int,
+        least: int = 1,
     ) -> list[Groups | None]:
         """The groups of several sets of keys; see `Engine.grouped_each`."""
         types = [[key.type_in(self.schema) for key in own] for own in sets]
         width = max(len(own) for own in sets)
-        queries = [self._grouped([*own, *shared], weight, limit) for own in sets]
+        queries = [self._grouped([*own, *shared], weight, limit if least < 2 else None) for own in sets]
+        if least > 1:
+            queries = [frequent_query(query, len(own), least, limit) for query, own in zip(queries, sets, strict=True)]
         fields: dict[str, nw.dtypes.DType] = {"set": nw.Int64()}
         for place in range(width):
             fields |= {f"t{place}": nw.String(), f"x{place}": nw.Float64()}
@@ -147,15 +155,6 @@ class PostgresEngine(Engine):
         fields |= {"n": nw.Int64(), **({} if weight is None else {"w": nw.Float64(), "w2": nw.Float64()})}
         query = each_query(queries, types, width, len(shared), weighted=weight is not None)
         return groups_of_each(self._copied(query, fields, "polars"), sets, shared, self.schema, limit, self.backend)
-
-    def repeated(
-        self, keys: Sequence[Key], also: Sequence[Key], *, weight: str | None = None, limit: int
-    ) -> Groups | None:
-        """Groups of rows that share their keys with another row; see `Engine.repeated`."""
-        every = [*keys, *also]
-        query = repeated_query(self._grouped(every, weight, None), len(keys), limit)
-        types = {**self._group_types(every, weight), "shared": nw.Int64()}
-        return groups_of(wrap(self._copied(query, types)), every, limit)
 
     def ranges(
         self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
@@ -181,7 +180,10 @@ class PostgresEngine(Engine):
         return {name: int(value) for name, value in zip(columns, row, strict=True)}
 
     def _grouped(self, keys: Sequence[Key], weight: str | None, limit: int | None) -> Any:
-        described = [(key, self._plain(key.column), self.schema[key.column]) for key in keys]
+        described = [
+            (key, None, nw.Int64()) if key.form == "part" else (key, self._plain(key.column), self.schema[key.column])
+            for key in keys
+        ]
         return grouped_query(self._source, described, None if weight is None else self._plain(weight), limit)
 
     def _group_types(self, keys: Sequence[Key], weight: str | None) -> dict[str, nw.dtypes.DType]:

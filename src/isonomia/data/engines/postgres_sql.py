@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from isonomia.data.engines.engine import PRIME, ROUNDS, Key, first_key
+from isonomia.data.engines.engine import PRIME, ROUNDS, Key, first_key, part_bounds
 
 #: What columns of a type are read as, by the type's object id. Others cannot be counted.
 TYPES: Mapping[int, Any] = {
@@ -67,8 +67,14 @@ def grouped_query(source: Any, keys: Sequence[tuple[Key, Any, nw.dtypes.DType]],
 
     read: list[Any] = []
     shown: list[Any] = []
+    if any(key.form == "part" for key, _, _ in keys):
+        source = sql.SQL("(SELECT *, row_number() OVER () - 1 AS {} FROM {}) AS numbered").format(_row(), source)
     for index, (key, column, dtype) in enumerate(keys):
         group, value, name = (sql.Identifier(f"{letter}{index}") for letter in "gvk")
+        if key.form == "part":
+            read.append(sql.SQL("{} AS {}").format(_part(key), group))
+            shown.append(sql.SQL("{} AS {}").format(group, name))
+            continue
         read += [sql.SQL("{} AS {}").format(_key(key, column, dtype), group), sql.SQL("{} AS {}").format(column, value)]
         shown.append(sql.SQL("{} AS {}").format(_shown(key, group, value, weighted=weight is not None), name))
     shown.append(sql.SQL("count(*) AS n"))
@@ -82,13 +88,15 @@ def grouped_query(source: Any, keys: Sequence[tuple[Key, Any, nw.dtypes.DType]],
     )
 
 
-def repeated_query(groups: Any, keys: int, limit: int) -> Any:
-    """Of groups without a limit, those whose first keys at least two rows share."""
+def frequent_query(groups: Any, keys: int, least: int, limit: int) -> Any:
+    """Of groups without a limit, those whose first keys at least so many rows share."""
     from psycopg import sql
 
     names = _comma().join(sql.Identifier(f"k{index}") for index in range(keys))
-    counted = sql.SQL("SELECT *, sum(n) OVER (PARTITION BY {}) AS shared FROM ({}) AS g").format(names, groups)
-    return sql.SQL("SELECT * FROM ({}) AS s WHERE shared > 1 LIMIT {}").format(counted, sql.Literal(limit + 1))
+    counted = sql.SQL("SELECT *, sum(n) OVER (PARTITION BY {}) AS together FROM ({}) AS g").format(names, groups)
+    return sql.SQL("SELECT * FROM ({}) AS s WHERE together >= {} LIMIT {}").format(
+        counted, sql.Literal(least), sql.Literal(limit + 1)
+    )
 
 
 def packed_query(groups: Any, keys: int, place: int, *, weighted: bool) -> Any:
@@ -178,19 +186,38 @@ def sample_query(source: Any, columns: Sequence[Any], seed: int, bound: int) -> 
     """The columns of rows whose `sample_order` is below a bound, with their numbers and orders."""
     from psycopg import sql
 
-    prime = sql.Literal(PRIME)
-    names = sql.SQL(", ").join(sql.Identifier(f"c{i}") for i in range(len(columns)))
     inner = sql.SQL("SELECT {}, row_number() OVER () - 1 AS row FROM {}").format(_named(columns), source)
-    inner = sql.SQL("SELECT *, (row + {}) % {} AS ord FROM ({}) AS r").format(
-        sql.Literal(first_key(seed)), prime, inner
-    )
+    ordered = sql.SQL("SELECT *, {} AS ord FROM ({}) AS r").format(_order(sql.Identifier("row"), seed), inner)
+    return sql.SQL("SELECT * FROM ({}) AS r WHERE ord < {}").format(ordered, sql.Literal(bound))
+
+
+def _order(row: Any, seed: int) -> Any:
+    """`sample_order` of a row number."""
+    from psycopg import sql
+
+    prime = sql.Literal(PRIME)
+    order = sql.SQL("(({} + {}) % {})").format(row, sql.Literal(first_key(seed)), prime)
     for factor, shift in ROUNDS:
-        step = sql.SQL(
-            "SELECT {0}, row, (((ord * ord % {1}) * (ord * ord % {1}) % {1}) * ord % {1} * {2} + {3}) % {1} AS ord "
-            "FROM ({4}) AS r"
+        square = sql.SQL("({0} * {0} % {1})").format(order, prime)
+        order = sql.SQL("(({0} * {0} % {1} * {2} % {1} * {3} + {4}) % {1})").format(
+            square, prime, order, sql.Literal(factor), sql.Literal(shift)
         )
-        inner = step.format(names, prime, sql.Literal(factor), sql.Literal(shift), inner)
-    return sql.SQL("SELECT * FROM ({}) AS r WHERE ord < {}").format(inner, sql.Literal(bound))
+    return order
+
+
+def _part(key: Key) -> Any:
+    """`part_of` a row number."""
+    from psycopg import sql
+
+    bounds = _comma().join(sql.Literal(bound) for bound in part_bounds(key.edges))
+    return sql.SQL("width_bucket({}, ARRAY[{}]::int8[])").format(_order(_row(), key.seed), bounds)
+
+
+def _row() -> Any:
+    """The name of a column of row numbers beside columns of any names."""
+    from psycopg import sql
+
+    return sql.Identifier("isonomia row number")
 
 
 def _comma() -> Any:

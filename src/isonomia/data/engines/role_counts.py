@@ -16,7 +16,8 @@ from isonomia.data.engines.spread import spread_of
 from isonomia.data.frames import wrap
 from isonomia.data.roles import MAX_LEVELS, Roles, too_many_levels
 from isonomia.data.schema import Kind
-from isonomia.errors import DataError
+from isonomia.errors import DataError, NotApplicable
+from isonomia.languages import msg
 from isonomia.typing import Floats
 
 #: Up to this many rows, scores and weights are grouped by their values; scores of more rows are counted in bins.
@@ -130,11 +131,14 @@ def count_beside(
     outcomes: bool,
     bins: int | None,
     protected: bool,
+    also: Sequence[Key] = (),
+    least: int = 1,
 ) -> list[RoleCounts | None]:
     """The rows counted by each set of keys, beside outcomes, scores and protected attributes where asked for.
 
     `bins` are those that scores are counted in: 0 for their values, None for the decisions that follow from them.
-    None stands for a set with more combinations than memory allows.
+    All sets are counted by the keys `also`, too. Combinations of a set's own keys that fewer than `least` rows have
+    are left out. None stands for a set with more combinations than memory allows.
     """
     profile = engine.profile(ends=_with_ends(roles))
     few = profile.rows <= EXACT_ROWS
@@ -145,12 +149,13 @@ def count_beside(
         shared += [Key(column=name) for name in names if name is not None and not protected]
         if bins is not None:
             shared += _score_keys(roles, profile, bins, moments=False)
-        elif roles.prediction is None:
+        elif roles.prediction is None and not any(key.column in roles.score for key in also):
             shared += [Key(column=name, form="bands", edges=(0.5,)) for name in roles.score]
+    shared += also
     if few and roles.weight is not None:
         shared.append(Key(column=roles.weight))
     limit = max(EXACT_ROWS, engine.memory // GROUP_BYTES // len(sets))
-    found = engine.grouped_each(sets, shared=_distinct(shared), weight=weight, limit=limit)
+    found = engine.grouped_each(sets, shared=_distinct(shared), weight=weight, limit=limit, least=least)
     return [None if groups is None else _as_table(groups, weight, bins or 0) for groups in found]
 
 
@@ -167,8 +172,13 @@ def count_repeated(engine: Engine, roles: Roles, names: Sequence[str]) -> RoleCo
     if few and weight is not None:
         also, weight = [*also, Key(column=weight)], None
     limit = max(EXACT_ROWS, engine.memory // GROUP_BYTES)
-    groups = engine.repeated(keys, also, weight=weight, limit=limit)
+    (groups,) = engine.grouped_each([keys], shared=also, weight=weight, limit=limit, least=2)
     return None if groups is None else _as_table(groups, weight, 0)
+
+
+def too_many(names: Sequence[str]) -> NotApplicable:
+    """That some columns cannot be counted together."""
+    return NotApplicable(msg("{features} have too many combinations for the memory given", features=" x ".join(names)))
 
 
 def _check_types(engine: Engine, names: Sequence[str]) -> None:

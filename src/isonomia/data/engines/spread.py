@@ -32,6 +32,8 @@ class Spread:
     ----------
     n : int
         How many there are.
+    shares : tuple of float
+        At which quantiles were asked for.
     quantiles : array
         As ``numpy.quantile`` has them; all NaN where there is no number.
     values : array or None
@@ -43,6 +45,7 @@ class Spread:
     """
 
     n: int
+    shares: tuple[float, ...]
     quantiles: Floats
     values: Floats | None
     bins: Ranges
@@ -152,7 +155,7 @@ def _bins_of_ranks(bins: Ranges, shares: Sequence[float]) -> tuple[NDArray[np.in
 def _spread(bins: Ranges | None, shares: Sequence[float], few: int) -> Spread:
     if bins is None or not bins.n.size:
         none = Ranges(n=np.empty(0, dtype=np.int64), low=np.empty(0), high=np.empty(0))
-        return Spread(n=0, quantiles=np.full(len(shares), np.nan), values=None, bins=none)
+        return Spread(n=0, shares=tuple(shares), quantiles=np.full(len(shares), np.nan), values=None, bins=none)
     first, second, part = _bins_of_ranks(bins, shares)
     total = int(bins.n.sum())
     clear = bins.low == bins.high
@@ -163,6 +166,7 @@ def _spread(bins: Ranges | None, shares: Sequence[float], few: int) -> Spread:
     open_bins = np.unique(np.concatenate([first[~clear[first]], second[~clear[second]]]))
     return Spread(
         n=total,
+        shares=tuple(shares),
         quantiles=found,
         values=bins.low if clear.all() and bins.n.size <= few else None,
         bins=bins,

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from isonomia.counting import Binning, Bins, encode_features
 from isonomia.data import Dataset
 from isonomia.discovery.method import Method
+from isonomia.discovery.subgroups.counted import CountedRows
+from isonomia.discovery.subgroups.mass import Mass
 from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.rates import ERROR_GIVEN_SCORE
 from isonomia.errors import DataError
 from isonomia.events import Progress
 from isonomia.models import finite_numbers
@@ -45,12 +48,7 @@ def read_subject(data: Any, model: Any, features: Sequence[str] | None, given: R
     y_pred = given.get("y_pred")
     if y_pred is not None and given.get("y_score") is None and are_probabilities(y_pred, y_true, given.get("task")):
         given = {**given, "y_pred": None, "y_score": y_pred}
-    return Subject.of(data, model, progress=progress, **given)
-
-
-def mean_one(weights: Floats | None) -> Floats | None:
-    """Weights with a mean of 1."""
-    return None if weights is None else np.asarray(weights * (len(weights) / weights.sum()), dtype=float)
+    return Subject.of(data, model, progress=progress, counted=True, **given).fitting()
 
 
 def read_errors(errors: Any, subject: Subject) -> Floats | None:
@@ -79,7 +77,8 @@ def read_problem(
 ) -> Problem:
     """Everything a method is given; `limits` are k, max_l and min_support, `settings` fields of the problem."""
     data, surface, truth = subject.known, subject.outcome.surface, subject.outcome.truth
-    if not data.searchable:
+    searchable = subject.data.searchable
+    if not searchable:
         raise DataError(
             "There is no feature to search; give a table with at least one feature column that is not an identifier."
         )
@@ -87,8 +86,15 @@ def read_problem(
     method.check_task(task)
     _check_needs(method, subject, errors)
     label = surface.continuous if surface.task == "regression" else surface.label
-    features = encode_features(data, bins=bins, binning=binning, target=_bin_target(errors, truth, label))
-    return Problem(
+    counted = None
+    if subject.counts is not None:
+        asked = settings["metric"]
+        scored = ERROR_GIVEN_SCORE in ([asked] if isinstance(asked, str) else asked or ())
+        counted = CountedRows.of(subject, bins=bins, binning=binning, scored=scored)
+        features = counted.features
+    else:
+        features = encode_features(data, bins=bins, binning=binning, target=_bin_target(errors, truth, label))
+    problem = Problem(
         features=features,
         task=task,
         classes=surface.classes,
@@ -96,13 +102,16 @@ def read_problem(
         label=label,
         probability=surface.probability,
         errors=errors,
-        weights=mean_one(subject.weights),
+        weights=Mass(data.height, subject.weights, subject.counts).mean_one,
+        counts=subject.counts,
+        numbers=np.flatnonzero(subject.rows) if counted is None else None,
         protected=data.protected,
-        **check_limits(method, *limits, len(data), len(data.searchable)),
+        **check_limits(method, *limits, len(subject), len(searchable)),
         **settings,
         data=data,
         model=subject.model if subject.model is not None else surface if surface.kinds else None,
     )
+    return problem if counted is None else counted.everyone(problem)
 
 
 def _bin_target(errors: Any, truth: Any, label: Any) -> NDArray[np.float64] | None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.subgroups.explained import shift_of_odds, tilted
+from isonomia.discovery.subgroups.mass import Mass
 from isonomia.discovery.subgroups.rates import Quantity
 from isonomia.evidence import Estimate, wilson
 from isonomia.evidence.intervals import normal_interval
@@ -32,84 +33,86 @@ def best_indices(score: Floats, size: Floats, k: int) -> list[int]:
     return [int(index) for index in few[order][:k]]
 
 
-def average(values: Floats, weights: Floats | None, *, binary: bool, level: float = 0.95) -> Estimate:
+def average(values: Floats, mass: Mass, *, binary: bool, level: float = 0.95) -> Estimate:
     """The (weighted) average: a rate with Wilson's interval, or a mean with a normal one.
 
-    >>> average(np.array([0.0, 1.0, 1.0, 1.0]), None, binary=True)
+    >>> average(np.array([0.0, 1.0, 1.0, 1.0]), Mass(4), binary=True)
     0.75 [0.2486, 0.9873] (n=4)
     """
-    n = int(values.size)
-    total = float(n if weights is None else weights.sum())
-    if total <= 0:
+    n = mass.n
+    if mass.total <= 0:
         return Estimate.missing(msg("no rows"), n=n)
-    mean = float(values.mean() if weights is None else values @ weights / total)
-    effective = total if weights is None else total**2 / float(weights @ weights)
+    mean, effective = mass.mean(values), mass.effective
     if binary:
         low, high = wilson(mean * effective, effective, level)
         return Estimate(mean, float(low), float(high), n, "wilson", level=level)
     if n < 2:
         return Estimate(mean, n=n, note="one row has no spread")
-    spread = (values - mean) ** 2
-    variance = float(spread.mean() if weights is None else spread @ weights / total)
-    low, high = normal_interval(mean, np.sqrt(variance / max(effective - 1, 1)), level)
+    low, high = normal_interval(mean, np.sqrt(mass.variance(values) / max(effective - 1, 1)), level)
     return Estimate(mean, float(low), float(high), n, "normal", level=level)
 
 
-def compared_with(examined: Quantity, inside: Bools, weights: Floats | None) -> float | None:
+def compared_with(examined: Quantity, inside: Bools, mass: Mass) -> float | None:
     """What a subgroup's average is compared with: the expected one of its rows, else the average of everyone."""
     if examined.expected is None:
-        return average(examined.values, weights, binary=examined.binary).value
-    return average(examined.expected[inside], None if weights is None else weights[inside], binary=False).value
+        return average(examined.values, mass, binary=examined.binary).value
+    return average(examined.expected[inside], mass.take(inside), binary=False).value
 
 
-def upper_tail(examined: Quantity, inside: Bools, weights: Floats | None) -> float | None:
+def upper_tail(examined: Quantity, inside: Bools, mass: Mass) -> float | None:
     """The p-value that a subgroup's average is not above the rest's, or not above the expected one.
 
     For rates without weights Fisher's exact one-sided test; against expected chances the tail of the sum of events with
     these chances. Otherwise Welch's t, on what the values have beyond the expected ones.
     """
-    n, size = examined.values.size, int(inside.sum())
-    if size == 0 or size == n:
+    own = mass.take(inside)
+    if own.n in (0, mass.n):
         return None
-    if examined.binary and weights is None:
-        hits = int(examined.values[inside].sum())
+    if examined.binary and mass.weights is None:
+        hits = round(own.sum(examined.values[inside]))
         if examined.expected is not None:
-            return tail_of_chances(hits, examined.expected[inside])
-        return hypergeometric_tail(hits, size, int(examined.values.sum()), n)
-    return _welch_upper(examined.excess(), inside, weights)
+            return tail_of_chances(hits, examined.expected[inside], own.counts)
+        return hypergeometric_tail(hits, own.n, round(mass.sum(examined.values)), mass.n)
+    return _welch_upper(examined.excess(), inside, mass)
 
 
-def beyond_parent(examined: Quantity, inside: Bools, parent: Bools, weights: Floats | None) -> float:
+def beyond_parent(examined: Quantity, inside: Bools, parent: Bools, mass: Mass) -> float:
     """The p-value that a condition adds nothing: that a subgroup is not worse than the rest of a larger one.
 
     Against expected chances a score test: where the condition adds nothing, every row of the parent has its expected
     chance plus one shift, the parent's, and these chances give the variance. 1 where one of the two has fewer than two
     rows.
     """
-    if int(inside.sum()) < 2 or int((parent & ~inside).sum()) < 2:
+    if mass.take(inside).n < 2 or mass.take(parent & ~inside).n < 2:
         return 1.0
     rows = np.flatnonzero(parent)
-    if examined.binary and examined.expected is not None and weights is None:
-        return _score_upper(examined.values[rows], examined.expected[rows], inside[rows])
+    around = mass.take(rows)
+    if examined.binary and examined.expected is not None and mass.weights is None:
+        return _score_upper(examined.values[rows], examined.expected[rows], inside[rows], around)
     plain = examined.expected is None
     part = replace(
         examined, values=examined.excess()[rows], defined=None, binary=examined.binary and plain, expected=None
     )
-    p = upper_tail(part, inside[rows], None if weights is None else weights[rows])
+    p = upper_tail(part, inside[rows], around)
     return 1.0 if p is None else p
 
 
-def _score_upper(values: Floats, expected: Floats, inside: Bools) -> float:
+def _score_upper(values: Floats, expected: Floats, inside: Bools, mass: Mass) -> float:
     """The p-value that the rows inside have no more beyond their expected chances than the others; t for few rows."""
     excess = values - expected
-    chance = np.clip(expected + excess.mean(), 0.0, 1.0)
+    chance = np.clip(expected + mass.mean(excess), 0.0, 1.0)
     variance = chance * (1 - chance)
-    parts = [(excess[part].mean(), variance[part].mean(), part.sum()) for part in (inside, ~inside)]
+    parts = []
+    for side in (inside, ~inside):
+        own = mass.take(side)
+        parts.append((own.mean(excess[side]), own.mean(variance[side]), own.n))
     return float(welch_upper(*(np.array([float(number)]) for part in parts for number in part))[0])
 
 
-def tail_of_chances(hits: int, chances: Floats) -> float:
+def tail_of_chances(hits: int, chances: Floats, counts: NDArray[np.int64] | None = None) -> float:
     """The chance of at least `hits` events where each row has a chance of its own (Poisson's binomial).
+
+    `counts` says how many rows have each of the chances.
 
     Few rows are summed exactly; more by the saddlepoint of the sum with H. E. Daniels' (1987) correction for whole
     numbers, right to 1% of the p-value. One binomial with the average chance has a larger variance and heavier tails.
@@ -117,23 +120,26 @@ def tail_of_chances(hits: int, chances: Floats) -> float:
     >>> tail_of_chances(3, np.full(4, 0.5)), round(tail_of_chances(2, np.array([0.9, 0.1, 0.1])), 3)
     (0.3125, 0.172)
     """
-    certain = int((chances >= 1).sum())
-    p = chances[(chances > 0) & (chances < 1)]
-    k = hits - certain
+    n = np.ones(chances.size) if counts is None else counts.astype(float)
+    certain, open_ones = chances >= 1, (chances > 0) & (chances < 1)
+    p, n, k = chances[open_ones], n[open_ones], hits - int(n[certain].sum())
+    size = int(n.sum())
     if k <= 0:
         return 1.0
-    if k > p.size:
+    if k > size:
         return 0.0
-    if p.size <= _FEW or k == p.size:
-        return _tail_by_convolution(k, p)
+    if k == size:
+        return float(np.exp(np.log(p) @ n))
+    if size <= _FEW:
+        return _tail_by_convolution(k, np.repeat(p, n.astype(np.int64)))
     odds = p / (1 - p)
-    s = shift_of_odds(odds, k - 0.5)
+    s = shift_of_odds(odds, k - 0.5, n)
     chance = tilted(odds, s)
-    variance = float((chance * (1 - chance)).sum())
+    variance = float((chance * (1 - chance)) @ n)
     if abs(s) < 1e-4:  # the limit at the mean
-        third = float((chance * (1 - chance) * (1 - 2 * chance)).sum())
+        third = float((chance * (1 - chance) * (1 - 2 * chance)) @ n)
         return float(0.5 - third / (6 * np.sqrt(2 * np.pi) * variance**1.5))
-    cumulant = float((np.log1p(odds * np.exp(s)) + np.log1p(-p)).sum())
+    cumulant = float((np.log1p(odds * np.exp(s)) + np.log1p(-p)) @ n)
     w = np.sign(s) * np.sqrt(2 * max(s * (k - 0.5) - cumulant, 0.0))
     u = 2 * np.sinh(s / 2) * np.sqrt(variance)
     from scipy.special import ndtr
@@ -144,8 +150,6 @@ def tail_of_chances(hits: int, chances: Floats) -> float:
 
 def _tail_by_convolution(k: int, p: Floats) -> float:
     """The same by adding one row after the other."""
-    if k == p.size:
-        return float(np.exp(np.log(p).sum()))
     counts = np.array([1.0])
     for chance in p.tolist():
         counts = np.convolve(counts, [1 - chance, chance])
@@ -178,23 +182,14 @@ def hypergeometric_tail(hits: int, size: int, total_hits: int, n: int) -> float:
     return min(1.0, float(np.exp(top) * np.exp(logs - top).sum()))
 
 
-def _welch_upper(values: Floats, inside: NDArray[np.bool_], weights: Floats | None) -> float | None:
+def _welch_upper(values: Floats, inside: Bools, mass: Mass) -> float | None:
     parts = []
     for chosen in (inside, ~inside):
-        mine = values[chosen]
-        if weights is None:
-            if mine.size < 2:
-                return None
-            parts.append((float(mine.mean()), float(mine.var(ddof=1)), float(mine.size)))
-            continue
-        weight = weights[chosen]
-        total = float(weight.sum())
-        if total <= 0 or mine.size < 2:
+        mine, own = values[chosen], mass.take(chosen)
+        if own.total <= 0 or own.n < 2:
             return None
-        effective = total**2 / float(weight @ weight)
-        mean = float(mine @ weight / total)
-        variance = float((mine - mean) ** 2 @ weight / total) * effective / max(effective - 1, 1e-9)
-        parts.append((mean, variance, effective))
+        spare = max(own.effective - 1, 1e-9)
+        parts.append((own.mean(mine), own.variance(mine) * own.effective / spare, own.effective))
     p = welch_upper(*(np.array([number]) for part in parts for number in part))
     return float(p[0])
 

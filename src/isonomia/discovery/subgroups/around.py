@@ -34,7 +34,9 @@ def around(result: SubgroupResult, index: int, *, k: int = 10) -> Result:
     if not 0 <= index < len(result.subgroups):
         raise SpecError(f"`index` must be a row of the table, 0 to {len(result.subgroups) - 1}; got {index!r}.")
     subgroup, outcome = result.subgroups[index], result.outcome
-    if outcome is None or subgroup.member is not None or subgroup.without:
+    if outcome is None:
+        raise SpecError("The rows stayed where they are counted; read some of them to look around a subgroup.")
+    if subgroup.member is not None or subgroup.without:
         raise SpecError("Only subgroups that are made of conditions have neighbours.")
     rows = [_row(msg("this subgroup"), subgroup, result.features, outcome)]
     for name in subgroup.conditions:

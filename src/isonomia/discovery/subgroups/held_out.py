@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups import present
@@ -46,13 +45,9 @@ def with_holdout(
     """
     if method.measure is None:
         raise SpecError(f"The method '{method.id}' cannot measure what it found on other rows; leave `holdout` out.")
-    cut = problem.n - round(problem.n * holdout)
-    if cut < 1 or cut == problem.n:
-        raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
-    order = np.random.default_rng(problem.seed).permutation(problem.n)
-    kept_out = (order[cut:], order[: problem.n - cut]) if method.nested else (order[cut:],)
-    ways = [_one_way(method, problem, rows, max_overlap, k, one_by_one=one_by_one) for rows in kept_out]
-    search = ways[0].search
+    halves = _halves(problem, holdout, twice=method.nested)
+    ways = [_one_way(method, *parts, max_overlap, k, one_by_one=one_by_one) for parts in halves]
+    search, (searched, other) = ways[0].search, halves[0]
     found = [one for way in ways for one in way.adjusted(len(ways))]
     if method.nested:
         found.sort(key=lambda one: (not _sure(one[0]), one[1]))
@@ -62,11 +57,24 @@ def with_holdout(
         tested=sum(way.search.tested for way in ways),
         nodes=sum(way.search.nodes for way in ways),
         complete=all(way.search.complete for way in ways),
-        notes=(*search.notes, _note(cut, problem.n - cut, twice=method.nested)),
+        notes=(*search.notes, _note(searched.n, other.n, twice=method.nested)),
     )
     if one_by_one:
         search = replace(search, subgroups=tuple(_beyond_better(method, problem, search.subgroups)))
-    return present.without_repeats(search, problem, _SAME if max_overlap is None else max_overlap, k)[0]
+    return present.without_repeats(search, problem, _SAME if max_overlap is None else max_overlap, k)
+
+
+def _halves(problem: Problem, holdout: float, *, twice: bool) -> list[tuple[Problem, Problem]]:
+    """The rows to search and the others: the last rows of a random order are held out, then the first ones."""
+    shares = sorted({holdout, 1 - holdout})
+    parts = range(len(shares) + 1)
+    last = {part for part in parts if part > shares.index(1 - holdout)}
+    first = {part for part in parts if part <= shares.index(holdout)}
+    chosen = [side for held in ([last, first] if twice else [last]) for side in ({*parts} - held, held)]
+    found = problem.parts(shares, chosen)
+    if min(part.n for part in found) == 0:
+        raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
+    return list(zip(found[::2], found[1::2], strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,22 +95,19 @@ class _Way:
 
 def _one_way(
     method: Method,
-    problem: Problem,
-    held_out: NDArray[np.intp],
+    searched: Problem,
+    other: Problem,
     max_overlap: float | None,
     k: int,
     *,
     one_by_one: bool,
 ) -> _Way:
     assert method.measure is not None  # `with_holdout` refuses such methods
-    measured = np.zeros(problem.n, dtype=bool)
-    measured[held_out] = True
-    searched, other = problem.take(np.flatnonzero(~measured)), problem.take(np.flatnonzero(measured))
     if one_by_one:
-        return _step_by_step(method, searched, other, measured, k)
+        return _step_by_step(method, searched, other, k)
     search = _in_ranges(method, searched) if method.nested else method.run(searched)
-    search, _ = present.without_repeats(search, searched, max_overlap, k)
-    again = [replace(method.measure(other, item), measured=measured) for item in search.subgroups]
+    search = present.without_repeats(search, searched, max_overlap, k)
+    again = [replace(method.measure(other, item), measured=other) for item in search.subgroups]
     if method.nested:
         ranks = [_chance(searched, item) for item in search.subgroups]
         p_values = [_joint_p(searched, other, *pair) for pair in zip(search.subgroups, again, strict=True)]
@@ -112,7 +117,7 @@ def _one_way(
     return _Way(search, list(zip(again, ranks, p_values, strict=True)))
 
 
-def _step_by_step(method: Method, searched: Problem, other: Problem, measured: NDArray[np.bool_], k: int) -> _Way:
+def _step_by_step(method: Method, searched: Problem, other: Problem, k: int) -> _Way:
     """Each subgroup is searched for, and measured, beyond what those found before it explain in either part."""
     assert method.measure is not None  # `with_holdout` refuses such methods
     steps: list[Search] = []
@@ -126,7 +131,7 @@ def _step_by_step(method: Method, searched: Problem, other: Problem, measured: N
         for item in best:
             again = method.measure(there, item)
             p = _joint_p(here, there, item, again)
-            found.append((replace(with_plain_figures(method, other, again), measured=measured), _chance(here, item), p))
+            found.append((replace(with_plain_figures(method, other, again), measured=other), _chance(here, item), p))
         taken += best
         if not best or searched.clock.over:
             break
@@ -212,8 +217,8 @@ def _chance(problem: Problem, item: Subgroup) -> float:
 
 
 def _share(problem: Problem, item: Subgroup) -> float:
-    inside = item.mask(problem.by_name)
-    return float(inside.mean() if problem.weights is None else problem.weights[inside].sum() / problem.weights.sum())
+    cells = problem.on(item.names)
+    return cells.mass.take(item.mask(cells.by_name)).total / cells.mass.total
 
 
 def _shortened(problem: Problem, found: Sequence[Subgroup]) -> tuple[Subgroup, ...]:

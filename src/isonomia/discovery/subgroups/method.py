@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.evidence import Column, Estimate, Picture, Table
 from isonomia.languages import Message
+
+if TYPE_CHECKING:
+    from isonomia.discovery.subgroups.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,7 @@ class Subgroup:
         What a finding about it says, where the common sentence does not fit.
     measure : Message, optional
         What was examined, where a search examines several measures; else `Search.measure`.
-    measured : array of bool, optional
+    measured : Problem, optional
         The rows its figures come from, where they do not come from all.
     """
 
@@ -56,7 +59,12 @@ class Subgroup:
     member: Callable[[Mapping[str, Codes]], NDArray[np.bool_]] | None = None
     message: Message | None = None
     measure: Message | None = None
-    measured: NDArray[np.bool_] | None = None
+    measured: Problem | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features that it is about."""
+        return tuple(dict.fromkeys([*self.conditions, *(name for others in self.without for name in others)]))
 
     def mask(self, features: Mapping[str, Codes]) -> NDArray[np.bool_]:
         """Which rows are in it, of the data that the features are columns of."""

@@ -21,7 +21,8 @@ def added_by_conditions(problem: Problem, subgroup: Subgroup) -> dict[str, float
     """
     if len(subgroup.conditions) < 2:
         return {}
-    part, examined = defined_rows(problem, quantity(problem, str(subgroup.stats["metric"])))
+    rows = problem.on(subgroup.names)
+    part, examined = defined_rows(rows, quantity(rows, str(subgroup.stats["metric"])))
     value, overall = subgroup.estimate.value, subgroup.overall
     if value is not None and overall is not None and value < overall:
         examined = examined.flipped()
@@ -29,7 +30,7 @@ def added_by_conditions(problem: Problem, subgroup: Subgroup) -> dict[str, float
     out = {}
     for name in subgroup.conditions:
         parent = replace(subgroup, conditions={key: codes for key, codes in subgroup.conditions.items() if key != name})
-        out[name] = beyond_parent(examined, inside, parent.mask(part.by_name), part.weights)
+        out[name] = beyond_parent(examined, inside, parent.mask(part.by_name), part.mass)
     return out
 
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, sum_by
 from isonomia.data import Backend
 from isonomia.discovery.subgroups.conditions import slice_text, value_text
+from isonomia.discovery.subgroups.mass import Mass
 from isonomia.discovery.subgroups.method import Search, Subgroup
+from isonomia.discovery.subgroups.overlap import Overlaps
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import GIVEN_SCORE
 from isonomia.events import Clock
 from isonomia.evidence import THRESHOLDS, Column, Finding, Picture, Table, beyond, rank
 from isonomia.languages import Message, msg
 from isonomia.models import Model
+from isonomia.typing import Floats
 
 _COLUMNS = (
     Column("subgroup_key", title=msg("Key")),
@@ -51,55 +54,38 @@ def subgroup_key(subgroup: Subgroup, features: Mapping[str, Codes]) -> str:
     return "|".join(parts)
 
 
-def overlaps(masks: Sequence[NDArray[np.bool_]], kinds: Sequence[object]) -> list[float]:
-    """For each set of rows, the largest intersection over union with one before it of the same kind."""
-    packed = [np.packbits(mask) for mask in masks]
-    sizes = [int(np.bitwise_count(bits).sum()) for bits in packed]
-    out = []
-    for i, bits in enumerate(packed):
-        best = 0.0
-        for j in (j for j in range(i) if kinds[j] == kinds[i]):
-            both = int(np.bitwise_count(bits & packed[j]).sum())
-            union = sizes[i] + sizes[j] - both
-            best = max(best, both / union if union else 0.0)
-        out.append(best)
-    return out
-
-
 def kind_of_finding(subgroup: Subgroup) -> tuple[object, object]:
     """Subgroups repeat each other only where they were found by the same metric in the same way."""
     return subgroup.stats.get("metric"), subgroup.stats.get("approach")
 
 
-def without_repeats(
-    search: Search, problem: Problem, max_overlap: float | None, k: int
-) -> tuple[Search, list[NDArray[np.bool_]]]:
-    """The search without subgroups that repeat a better one, and the rows of those that stay."""
+def without_repeats(search: Search, problem: Problem, max_overlap: float | None, k: int) -> Search:
+    """The search without subgroups that repeat a better one."""
     if max_overlap is None:
-        return search, [item.mask(problem.by_name) for item in search.subgroups]
-    kept: list[Subgroup] = []
-    masks: list[NDArray[np.bool_]] = []
+        return search
+    common = Overlaps(problem)
+    kept: dict[object, list[Subgroup]] = {}
+    listed = []
     for item in search.subgroups:
-        mask = item.mask(problem.by_name)
-        kinds = [kind_of_finding(one) for one in (*kept, item)]
-        enough = kinds[:-1].count(kinds[-1]) >= k
-        if not enough and overlaps([*masks, mask], kinds)[-1] <= max_overlap:
-            kept.append(item)
-            masks.append(mask)
-    return replace(search, subgroups=tuple(kept)), masks
+        before = kept.setdefault(kind_of_finding(item), [])
+        if len(before) < k and common.largest(item, before, above=max_overlap) <= max_overlap:
+            before.append(item)
+            listed.append(item)
+    return replace(search, subgroups=tuple(listed))
 
 
-def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.bool_]], backend: Backend) -> Table:
+def subgroup_table(problem: Problem, search: Search, backend: Backend) -> Table:
     """One row per subgroup, in the columns every method shares and then its own.
 
-    Sizes and figures are those of the rows a subgroup was measured on; `masks` are its rows among all.
+    Sizes and figures are those of the rows a subgroup was measured on, overlaps those of all rows.
     """
     features, found = problem.by_name, search.subgroups
-    weights = np.ones(problem.n) if problem.weights is None else problem.weights
-    parts = [np.ones(problem.n, dtype=bool) if item.measured is None else item.measured for item in found]
-    own_rows = [mask & part for mask, part in zip(masks, parts, strict=True)]
-    everyone = [_mean(problem.outcome, part, weights) for part in parts]
-    outcome = [_mean(problem.outcome, rows, weights) for rows in own_rows]
+    parts = [problem if item.measured is None else item.measured for item in found]
+    own = [_inside(part, item) for part, item in zip(parts, found, strict=True)]
+    everyone = [_mean(part.outcome, part.mass) for part in parts]
+    outcome = [_mean(values, mass) for values, mass in own]
+    kinds, common = [kind_of_finding(item) for item in found], Overlaps(problem)
+    before = [[found[j] for j in range(i) if kinds[j] == kind] for i, kind in enumerate(kinds)]
     columns: dict[str, Any] = {
         name: [value_text(column, item.conditions[name]) if name in item.conditions else None for item in found]
         for name, column in features.items()
@@ -107,9 +93,9 @@ def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.
     shared: dict[str, Any] = {
         "subgroup_key": [subgroup_key(item, features) for item in found],
         "slice": [slice_text(item, features) for item in found],
-        "size": np.array([int(rows.sum()) for rows in own_rows], dtype=np.int64),
+        "size": np.array([mass.n for _, mass in own], dtype=np.int64),
         "support": np.array(
-            [weights[rows].sum() / weights[part].sum() for rows, part in zip(own_rows, parts, strict=True)], dtype=float
+            [mass.total / part.mass.total for (_, mass), part in zip(own, parts, strict=True)], dtype=float
         ),
         "p_value": _numbers(item.p_value for item in found),
         "p_adjusted": _numbers(item.p_adjusted for item in found),
@@ -118,15 +104,17 @@ def subgroup_table(problem: Problem, search: Search, masks: Sequence[NDArray[np.
             None if value is None or other is None else value - other
             for value, other in zip(outcome, everyone, strict=True)
         ),
-        "overlap": np.array(overlaps(masks, [kind_of_finding(item) for item in found]), dtype=float),
+        "overlap": np.array(
+            [common.largest(item, others) for item, others in zip(found, before, strict=True)], dtype=float
+        ),
     }
-    own = {name: [item.stats.get(name) for item in found] for name in (column.name for column in search.columns)}
-    own["note"] = [_why_missing(item) for item in found]
-    clash = [name for name in columns if name in shared or name in own]
+    stats = {name: [item.stats.get(name) for item in found] for name in (column.name for column in search.columns)}
+    stats["note"] = [_why_missing(item) for item in found]
+    clash = [name for name in columns if name in shared or name in stats]
     for name in clash:  # a feature that is called like a column of the result
         columns = {(f"{key} (feature)" if key == name else key): values for key, values in columns.items()}
     described = (*_COLUMNS, *search.columns)
-    return Table.of({**columns, **shared, **own}, described, title=msg("Subgroups found"), backend=backend)
+    return Table.of({**columns, **shared, **stats}, described, title=msg("Subgroups found"), backend=backend)
 
 
 def _why_missing(subgroup: Subgroup) -> Message | str | None:
@@ -215,9 +203,15 @@ def _numbers(values: Any) -> NDArray[np.float64]:
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
 
-def _mean(values: NDArray[np.float64], rows: NDArray[np.bool_], weights: NDArray[np.float64]) -> float | None:
-    total = weights[rows].sum()
-    return float(values[rows] @ weights[rows] / total) if total > 0 else None
+def _inside(problem: Problem, item: Subgroup) -> tuple[Floats, Mass]:
+    """The outcomes of a subgroup's rows, and how much each counts."""
+    cells = problem.on(item.names)
+    inside = item.mask(cells.by_name)
+    return cells.outcome[inside], cells.mass.take(inside)
+
+
+def _mean(values: Floats, mass: Mass) -> float | None:
+    return mass.mean(values) if mass.total > 0 else None
 
 
 def metrics_of(problem: Problem, search: Search, clock: Clock) -> dict[str, Any]:
@@ -247,7 +241,9 @@ def _by_value(problem: Problem, search: Search) -> dict[str, dict[str, int]]:
     for column in problem.features:
         if column.name not in problem.protected:
             continue
-        counts = column.counts()
+        cells = problem.on([column.name])
+        rows = np.ones(cells.length) if cells.counts is None else cells.counts
+        counts = sum_by(cells.by_name[column.name].codes, rows, column.size)
         for code in np.argsort(-counts, kind="stable")[:_MAX_VALUES].tolist():
             about = sum(code in item.conditions.get(column.name, ()) for item in search.subgroups)
             out[f"{column.name}={column.text(code)}"] = {"TSN": int(counts[code]), "DSN": about}

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes
+from isonomia.counting import Codes, sum_by
 from isonomia.counting.lattice import DEFAULT_BUDGET
 from isonomia.data import Dataset, Task
+from isonomia.data.engines.engine import part_of
+from isonomia.discovery.subgroups.mass import Mass
 from isonomia.errors import DataError
 from isonomia.events import Clock
 from isonomia.typing import Bools, Floats
+
+if TYPE_CHECKING:
+    from isonomia.discovery.subgroups.counted import CountedRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +45,15 @@ class Problem:
         One non-negative error a row, where the caller gave them.
     weights : array or None
         One weight per row, scaled so that their mean is 1.
+    counts : array of int or None
+        How many identical rows each row stands for, where an engine counted them.
+    numbers : array of int or None
+        The numbers of the rows in their source; None where they are 0, 1, 2, ...
+    expected : array or None
+        The share of errors that scores let expect of each row, where an engine counted by scores.
+    counted : CountedRows or None
+        Where the rows are counted: `features` then have the codes of their own cells, outcomes, weights and counts
+        are those of everyone, and `on` gives the cells of some features.
     protected : tuple of str
         Protected features.
     metric : str or None
@@ -69,6 +83,10 @@ class Problem:
     probability: Floats | None = None
     errors: Floats | None = None
     weights: Floats | None = None
+    counts: NDArray[np.int64] | None = None
+    numbers: NDArray[np.int64] | None = None
+    expected: Floats | None = None
+    counted: CountedRows | None = None
     protected: tuple[str, ...] = ()
     metric: str | Sequence[str] | None = None
     k: int = 5
@@ -83,9 +101,40 @@ class Problem:
     model: Any = None
 
     @property
+    def length(self) -> int:
+        """How many rows there are, each of them once."""
+        return len(self.features[0]) if self.counts is None else int(self.counts.size)
+
+    @property
     def n(self) -> int:
-        """Rows."""
-        return len(self.features[0])
+        """Rows, with those that a row stands for."""
+        return self.mass.n
+
+    @cached_property
+    def mass(self) -> Mass:
+        """How much each row counts."""
+        return Mass(self.length, self.weights, self.counts)
+
+    def on(self, names: Iterable[str]) -> Problem:
+        """The problem with all rows by these features: itself, or their cells where an engine counts the rows."""
+        return next(problem for _, problem in self.on_each([tuple(names)]))
+
+    def on_each(self, sets: Sequence[tuple[str, ...]], *, least: int = 1) -> Iterator[tuple[int, Problem]]:
+        """The problem by each of these sets of features with the index of the set, in any order.
+
+        Combinations of fewer than `least` rows may be left out.
+        """
+        if self.counted is None:
+            return ((index, self) for index in range(len(sets)))
+        return self.counted.problems(self, sets, least=least)
+
+    def parts(self, shares: Sequence[float], chosen: Sequence[Collection[int]]) -> list[Problem]:
+        """Of a random split at these shares of the rows, the problems on some parts."""
+        if self.counted is not None:
+            return self.counted.split(self, shares, chosen)
+        numbers = np.arange(self.length) if self.numbers is None else self.numbers
+        part = part_of(numbers, shares, self.seed)
+        return [self.take(np.flatnonzero(np.isin(part, list(own)))) for own in chosen]
 
     @property
     def min_rows(self) -> float:
@@ -125,7 +174,10 @@ class Problem:
                 "There is nothing to search by: give predictions (a model or y_pred), labels (y_true) or errors."
             )
         classes = Codes.encode(values)
-        return np.asarray(classes.codes == classes.counts().argmax(), dtype=float)
+        frequent = sum_by(
+            classes.codes, np.ones(self.length) if self.counts is None else self.counts, classes.size
+        ).argmax()
+        return np.asarray(classes.codes == frequent, dtype=float)
 
     def loss(self) -> Floats:
         """One non-negative error a row: as given, 0/1 for classes, the absolute error for a regression."""
@@ -143,17 +195,17 @@ class Problem:
         def part(values: NDArray[Any] | None) -> Any:
             return None if values is None else values[rows]
 
-        features = tuple(column.take(rows) for column in self.features)
-        weights = part(self.weights)
-        if weights is not None and weights.sum() > 0:
-            weights = weights * (len(weights) / weights.sum())
+        mass = self.mass.take(rows)
         return replace(
             self,
-            features=features,
+            features=tuple(column if self.counted is not None else column.take(rows) for column in self.features),
             truth=part(self.truth),
             label=part(self.label),
             probability=part(self.probability),
             errors=part(self.errors),
-            weights=weights,
+            weights=mass.mean_one,
+            counts=mass.counts,
+            numbers=part(self.numbers),
+            expected=part(self.expected),
             taken=tuple((metric, inside[rows]) for metric, inside in self.taken),
         )

@@ -7,9 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from isonomia.counting import Binning, Bins
 from isonomia.data import Dataset
 from isonomia.discovery.method import Method
@@ -18,7 +15,9 @@ from isonomia.discovery.subgroups.held_out import with_holdout
 from isonomia.discovery.subgroups.method import Search
 from isonomia.discovery.subgroups.one_by_one import check_one_by_one, one_by_one
 from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.rates import is_counted
 from isonomia.discovery.subgroups.result import SubgroupResult
+from isonomia.errors import NotApplicable
 from isonomia.events import Clock, Progress
 from isonomia.languages import Message, msg
 from isonomia.subject import Subject, read_dataset
@@ -124,8 +123,11 @@ class SubgroupQuestion:
 
     @cached_property
     def problem(self) -> Problem:
-        """What the method is given."""
-        subject, bins = self.rows.subject, self.bins
+        """What the method is given, in rows."""
+        return self._read(self.rows.subject.in_rows())
+
+    def _read(self, subject: Subject) -> Problem:
+        bins = self.bins
         if self.holdout is not None and self.method.nested and isinstance(bins, int):
             bins = 2 * bins  # ranges of several narrow bins are looked for
         return _reading.read_problem(
@@ -143,36 +145,55 @@ class SubgroupQuestion:
         )
 
     def search(self) -> SubgroupResult:
-        """Search, and state what was found."""
+        """Search, and state what was found: where the rows are counted, where that is enough; else in rows."""
         if self.one_by_one:
             check_one_by_one(self.method)
-        problem, overlap = self.problem, self.max_overlap
+        subject = self.rows.subject
+        if subject.counts is not None and self._counts:
+            try:
+                return self._searched(subject, self._read(subject))
+            except NotApplicable:  # more combinations than memory allows: rows, which say that they are a sample
+                pass
+        return self._searched(subject.in_rows(), self.problem)
+
+    @property
+    def _counts(self) -> bool:
+        """Whether counts and sums over conjunctions are all that is asked for."""
+        asked = [self.metric] if isinstance(self.metric, str) or self.metric is None else self.metric
+        return (
+            self.method.counts
+            and not self.one_by_one
+            and self.rows.errors is None
+            and self.binning != "tree"
+            and all(metric is None or is_counted(metric) for metric in asked)
+        )
+
+    def _searched(self, subject: Subject, problem: Problem) -> SubgroupResult:
+        overlap = self.max_overlap
         widened = problem if overlap is None or self.one_by_one else replace(problem, k=problem.k * _SPARE)
         with self.clock.progress.stage(self.method.id, msg("Searching for subgroups"), total=1) as stage:
             if self.holdout is None:
                 found = one_by_one(self.method, problem) if self.one_by_one else self.method.run(widened)
-                search, masks = present.without_repeats(found, problem, overlap, problem.k)
+                search = present.without_repeats(found, problem, overlap, problem.k)
                 search = search if self.method.describe is None else self.method.describe(problem, search)
             else:
                 search = with_holdout(
                     self.method, widened, self.holdout, overlap, problem.k, one_by_one=self.one_by_one
                 )
-                masks = [item.mask(problem.by_name) for item in search.subgroups]
             stage.at(1)
         search = replace(search, notes=(*self.notes, *search.notes))
-        return self.rows.subject.noted(_assemble(self.method, problem, search, masks, self.clock))
+        return subject.noted(_assemble(self.method, problem, search, self.clock))
 
 
 def _assemble(
     method: Method,
     problem: Problem,
     search: Search,
-    masks: list[NDArray[np.bool_]],
     clock: Clock,
 ) -> SubgroupResult:
     backend = problem.data.backend if problem.data is not None else "polars"
-    table = present.subgroup_table(problem, search, masks, backend)
-    notes: list[Message] = list(search.notes)
+    table = present.subgroup_table(problem, search, backend)
+    notes: list[Message] = [*search.notes, *(() if problem.counted is None else problem.counted.notes)]
     if not search.complete and clock.over:
         notes.append(msg("The time limit ended the search early: subgroups not reached may be worse than those shown."))
     elif not search.complete:
@@ -199,5 +220,5 @@ def _assemble(
         subgroups=search.subgroups,
         features=problem.by_name,
         details=search.details,
-        outcome=problem.outcome,
+        outcome=problem.outcome if problem.counted is None else None,
     )

@@ -43,8 +43,7 @@ def rectangles_like(problem: Problem, found: list[Subgroup], count: int) -> list
     examples = {str(item.stats["metric"]): item for item in reversed(found)}
     out = []
     for metric, example in examples.items():
-        part, examined = defined_rows(problem, quantity(problem, metric))
-        best = best_rectangles(part, examined, count, upwards=departs_upwards(example))
+        best = best_rectangles(problem, metric, count, upwards=departs_upwards(example))
         out += [replace(example, conditions=conditions) for conditions in best]
     return out
 
@@ -54,8 +53,9 @@ def best_ranges(problem: Problem, subgroup: Subgroup) -> Subgroup:
 
     What is maximised is the `strength` of the sum of departures. Conditions are gone through until none changes.
     """
-    part, examined = defined_rows(problem, quantity(problem, str(subgroup.stats["metric"])))
-    weights = np.ones(part.n) if part.weights is None else part.weights
+    cells = problem.on(subgroup.names)
+    part, examined = defined_rows(cells, quantity(cells, str(subgroup.stats["metric"])))
+    weights, total = part.mass.w, part.mass.total
     departure, variance = departures(part, examined, upwards=departs_upwards(subgroup))
     for _ in range(_ROUNDS):
         before = subgroup
@@ -70,7 +70,7 @@ def best_ranges(problem: Problem, subgroup: Subgroup) -> Subgroup:
             sums, spread, sizes = (
                 sum_by(codes, values[rows], column.size)[:n_bins] for values in (departure, variance, weights)
             )
-            chosen = _best_range(sums, spread, sizes / weights.sum(), part.min_rows / weights.sum())
+            chosen = _best_range(sums, spread, sizes / total, part.min_rows / total)
             if chosen is not None:
                 subgroup = replace(subgroup, conditions={**subgroup.conditions, name: chosen})
         if subgroup.conditions == before.conditions:

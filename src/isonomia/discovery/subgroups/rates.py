@@ -117,6 +117,12 @@ GIVEN_SCORE = (ERROR_GIVEN_SCORE, UNDERRATED, OVERRATED)
 RATES: dict[str, Rate] = {rate.id: rate for rate in _LIST}
 
 
+def is_counted(metric: str) -> bool:
+    """Whether a metric follows from decisions and outcomes alone, or from what scores let expect of them."""
+    name = metric.partition(":")[0]
+    return name in ("error", ERROR_GIVEN_SCORE) or (name in RATES and RATES[name].metric.of_decisions)
+
+
 def quantity(problem: Problem, metric: str) -> Quantity:
     """A quantity by its name, on the rows of a problem.
 
@@ -137,11 +143,11 @@ def _given_taken(problem: Problem, examined: Quantity) -> Quantity:
     taken = [inside for metric, inside in problem.taken if metric == examined.id]
     if not taken:
         return examined
-    everyone = np.ones(problem.n, dtype=bool) if examined.defined is None else examined.defined
+    everyone = np.ones(problem.length, dtype=bool) if examined.defined is None else examined.defined
     expected = examined.expected
     if expected is None:
         weights = None if problem.weights is None else problem.weights[everyone]
-        expected = np.full(problem.n, np.average(examined.values[everyone], weights=weights))
+        expected = np.full(problem.length, np.average(examined.values[everyone], weights=weights))
     rows = [*(inside & everyone for inside in taken), everyone]
     moved = explained(examined.values, expected, rows, problem.weights, binary=examined.binary)
     return replace(examined, expected=moved)
@@ -190,7 +196,7 @@ def _rows(problem: Problem) -> Rows:
     if problem.task == "regression":
         numbers = problem.truth if problem.label is None else problem.label
         return Rows(problem.truth, Surface.of_numbers(numbers))
-    label = np.zeros(problem.n, dtype=np.uint8) if problem.label is None else problem.label
+    label = np.zeros(problem.length, dtype=np.uint8) if problem.label is None else problem.label
     assert problem.task is not None
     return Rows(problem.truth, Surface(problem.task, problem.classes, label=label, probability=problem.probability))
 
@@ -212,8 +218,10 @@ def _error(problem: Problem) -> Quantity:
 def _given_score(problem: Problem, metric: str) -> Quantity:
     plain = quantity(problem, "error_rate" if metric == ERROR_GIVEN_SCORE else "base_rate")
     assert problem.truth is not None  # both need it
-    expect = expected_error if metric == ERROR_GIVEN_SCORE else expected_favourable
-    expected = expect(problem.truth, _rows(problem).surface, problem.weights)
+    expected = problem.expected
+    if expected is None:
+        expect = expected_error if metric == ERROR_GIVEN_SCORE else expected_favourable
+        expected = expect(problem.truth, _rows(problem).surface, problem.weights)
     if expected is None:
         raise DataError(f"The metric '{metric}' needs probabilities (y_score); there are none.")
     given = replace(plain, id=metric, expected=expected)

@@ -11,7 +11,7 @@ import numpy as np
 
 from isonomia.counting import Codes, sum_by
 from isonomia.discovery.subgroups.problem import Problem
-from isonomia.discovery.subgroups.rates import Quantity
+from isonomia.discovery.subgroups.rates import Quantity, defined_rows, quantity
 from isonomia.typing import Bools, Floats
 
 #: Features with more values than this are left out: their pairs are too many, and each too small.
@@ -31,15 +31,14 @@ def departures(problem: Problem, examined: Quantity, *, upwards: bool) -> tuple[
     have expected chances p their variance is p (1 - p), else that of all rows: a score that took all rows alike would
     look first where chance does most, among decisions near the border.
     """
-    weights = np.ones(problem.n) if problem.weights is None else problem.weights
-    excess = examined.excess()
-    away = excess - np.average(excess, weights=weights)
+    mass, excess = problem.mass, examined.excess()
+    away = excess - mass.mean(excess)
     if examined.binary and examined.expected is not None:
         chance = np.clip(examined.expected, 0.0, 1.0)
         variance = np.maximum(chance * (1 - chance), 1e-9)
     else:
-        variance = np.full(problem.n, max(float(np.average(away**2, weights=weights)), 1e-300))
-    return (away if upwards else -away) * weights, variance * weights**2
+        variance = np.full(problem.length, max(mass.mean(away**2), 1e-300))
+    return (away if upwards else -away) * mass.w, variance * mass.w2
 
 
 def log_choices(share: Floats | float, ranges: int) -> Floats:
@@ -61,34 +60,48 @@ def strength(gain: Floats, spread: Floats, share: Floats, ranges: int) -> Floats
     return np.where((gain > 0) & (spread > 0) & (share > 0), found, -np.inf)
 
 
-def best_rectangles(problem: Problem, examined: Quantity, count: int, *, upwards: bool) -> list[Conditions]:
+def best_rectangles(problem: Problem, metric: str, count: int, *, upwards: bool) -> list[Conditions]:
     """Of each two features the rectangle that departs most; the `count` best of them, the most striking first.
 
     The score of a rectangle is the `strength` of the sum of its departures. All rectangles of two features follow from
     one table of their bins.
     """
-    departure, variance = departures(problem, examined, upwards=upwards)
-    weights = np.ones(problem.n) if problem.weights is None else problem.weights
-    total = float(weights.sum())
-    columns = [(column, _choices(column)) for column in problem.features if 1 < column.size <= _MOST_VALUES]
-    found: list[tuple[float, Conditions]] = []
-    for (one, rows), (other, cols) in combinations(columns, 2):
+    names = [column.name for column in problem.features if 1 < column.size <= _MOST_VALUES]
+    choices = {name: _choices(problem.by_name[name]) for name in names}
+    pairs = list(combinations(names, 2))
+    found: list[tuple[float, int, Conditions]] = []
+    for index, cells in problem.on_each(pairs):
+        pair = pairs[index]
         if problem.clock.over:
             break
+        part, terms = _terms(cells, metric, upwards=upwards)
+        one, other = (part.by_name[name] for name in pair)
+        rows, cols = (choices[name] for name in pair)
         joint = one.codes.astype(np.intp) * other.size + other.codes
         gain, spread, size = (
-            rows.astype(float) @ sum_by(joint, part, one.size * other.size).reshape(one.size, -1) @ cols.T
-            for part in (departure, variance, weights)
+            rows.astype(float) @ sum_by(joint, term, one.size * other.size).reshape(one.size, -1) @ cols.T
+            for term in terms
         )
         ranges = (one.edges is not None) + (other.edges is not None)
-        score = np.where(size >= problem.min_rows, strength(gain, spread, size / total, ranges), -np.inf)
+        share = size / part.mass.total
+        score = np.where(size >= part.min_rows, strength(gain, spread, share, ranges), -np.inf)
         if not score.size:
             continue
         first, second = np.unravel_index(int(score.argmax()), score.shape)
         if score[first, second] > -np.inf:
             chosen = {one.name: _codes(rows[first]), other.name: _codes(cols[second])}
-            found.append((float(score[first, second]), chosen))
-    return [conditions for _, conditions in sorted(found, key=lambda item: -item[0])[:count]]
+            found.append((-float(score[first, second]), index, chosen))
+    return [conditions for *_, conditions in sorted(found, key=lambda item: item[:2])[:count]]
+
+
+def _terms(problem: Problem, metric: str, *, upwards: bool) -> tuple[Problem, tuple[Floats, Floats, Floats]]:
+    """The rows where a metric is defined; departures, variances and weights of each."""
+    key = f"departures of {metric}, {upwards}"
+    if key not in problem.shared:
+        part, examined = defined_rows(problem, quantity(problem, metric))
+        problem.shared[key] = part, (*departures(part, examined, upwards=upwards), part.mass.w)
+    found: tuple[Problem, tuple[Floats, Floats, Floats]] = problem.shared[key]
+    return found
 
 
 def _choices(column: Codes) -> Bools:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.discovery.result import SearchResult
 from isonomia.discovery.subgroups.method import Subgroup
+from isonomia.errors import SpecError
 from isonomia.evidence import Result
 
 
@@ -51,6 +52,8 @@ class SubgroupResult(SearchResult):
 
     def mask(self, index: int) -> NDArray[np.bool_]:
         """Which rows of the data are in the subgroup at a row of the table."""
+        if self.outcome is None:
+            raise SpecError("The rows stayed where they are counted, so there is no mask; `subgroups` has conditions.")
         return self.subgroups[index].mask(self.features)
 
     def around(self, index: int, *, k: int = 10) -> Result:

@@ -33,13 +33,16 @@ class ScoreLevels:
     steps: Mapping[int, tuple[Floats, Floats]]
 
     @classmethod
-    def of(cls, subject: Subject) -> ScoreLevels | None:
-        """Those of a subject made of counts; None where it has no decisions of two classes with scores."""
+    def of(cls, subject: Subject, edges: Floats | None = None) -> ScoreLevels | None:
+        """Those of a subject made of counts; None where it has no decisions of two classes with scores.
+
+        `edges` are those of the bins that scores were counted in, where its dataset does not know them.
+        """
         surface = subject.surface
         scores = _scores(surface)
         if scores is None or surface.label is None or subject.dataset is None:
             return None
-        edges = subject.dataset.score_edges
+        edges = subject.dataset.score_edges if edges is None else edges
         levels = _levels(scores, edges)
         n = np.ones(levels.size) if subject.counts is None else subject.counts.astype(float)
         weights = n if subject.weights is None else n * subject.weights
@@ -52,6 +55,15 @@ class ScoreLevels:
             own, first = np.unique(levels[rows], return_index=True)
             steps[int(decision)] = own, expected[rows[first]]
         return cls(edges, steps)
+
+    @property
+    def changes(self) -> list[float]:
+        """The scores from which on something else is expected, after one decision or the other."""
+        found: set[float] = set()
+        for own, expected in self.steps.values():
+            levels = own[1:][np.diff(expected) != 0]
+            found.update((levels if self.edges is None else self.edges[levels.astype(int)]).tolist())
+        return sorted(found)
 
     def expected(self, part: Subject) -> Floats:
         """What is expected of each row of a table that counts the same rows by more columns."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, count_by, sum_by
+from isonomia.counting.cuts import as_floats
 from isonomia.data import Dataset, to_numpy
 from isonomia.errors import DataError
 from isonomia.events import ProgressLike
@@ -31,7 +32,6 @@ from isonomia.robustness.shift.drift_tables import show
 from isonomia.robustness.shift.samples import FINE_BINS, Sample, in_bins, samples
 from isonomia.robustness.shift.two_sample import MAX_ROWS, two_sample_auc, with_training_noise
 from isonomia.robustness.slices.overfit import aligned
-from isonomia.robustness.slices.slicing import as_floats
 from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
+from isonomia.counting.cuts import as_floats
 from isonomia.data import Dataset
 from isonomia.events import Progress
 from isonomia.evidence import Estimate
 from isonomia.languages import msg
 from isonomia.metrics import evaluate
 from isonomia.models import Surface
-from isonomia.robustness.slices.slicing import as_floats
 from isonomia.typing import Floats
 
 #: Maximum number of rows per sample for the classifier.

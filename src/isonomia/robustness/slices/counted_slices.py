@@ -5,30 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, quantiles, sum_by
-from isonomia.data import Dataset
-from isonomia.data.engines.engine import Key
-from isonomia.data.engines.spread import Spread, spread_of
-from isonomia.errors import DataError, NotApplicable
-from isonomia.languages import Message, msg
+from isonomia.counting import Codes
+from isonomia.data import Kind
 from isonomia.metrics import Metric, Rows, RowSums, ScoreLevels, Sums
 from isonomia.robustness.slices.slice_rows import Excess, compares_errors, excess_of
-from isonomia.robustness.slices.slicing import FEW_VALUES, Cut, Slicing, as_floats, common_labels
+from isonomia.robustness.slices.slicing import FEW_VALUES, Slicing, common_labels
 from isonomia.robustness.slices.spot_merging import SAME_ROWS, Spot
 from isonomia.subject import Subject
-from isonomia.typing import Bools, Floats
-
-#: Sets of features that are counted in one statement.
-TOGETHER = 64
-
-Names = tuple[str, ...]
+from isonomia.subject.counted_columns import CountedColumns, Cutting, Names
+from isonomia.typing import Bools
 
 
-class CountedSlices:
+class CountedSlices(CountedColumns):
     """The slices of features of rows that an engine counts.
 
     Parameters
@@ -40,108 +33,21 @@ class CountedSlices:
     slicing : "quantile" or "uniform"
     bins, min_samples : int
         At most so many slices of numbers; categories with fewer rows share one slice.
-
-    Attributes
-    ----------
-    cuts : tuple of Cut
-    notes : tuple of Message
-        Features that were left out, and edges that are not exact.
     """
 
     def __init__(
         self, subject: Subject, names: Sequence[str], *, slicing: Slicing, bins: int, min_samples: int
     ) -> None:
-        self.subject, self._data = subject, subject.data
-        self._bins, notes = bins, []
-        edges: dict[str, tuple[float, ...]] = {}
-        for name, spread in self._spreads(names).items():
-            found = _edges(name, spread, self._data.kinds[name] == "integer", slicing, bins)
-            edges |= {} if found is None else {name: found}
-            if spread.rank_error > 0:
-                notes.append(
-                    msg(
-                        "Edges of {column} are quantiles to within {error:pct} of the rows.",
-                        column=name,
-                        error=spread.rank_error,
-                    )
-                )
-        self._keys = {name: self._key(name, edges) for name in names}
-        self._parts: dict[Names, Subject] = {}
-        self._fetch([(name,) for name in names])
-        kept = [name for name in names if (name,) in self._parts]
-        if missed := [name for name in names if name not in kept]:
-            notes.append(
-                msg(
-                    "{features}: too many different values to be counted within the memory given.",
-                    features=", ".join(missed),
-                )
-            )
-        if not kept:
-            raise NotApplicable(msg("no feature has few enough values to be counted within the memory given"))
-        self.cuts = tuple(self._cut(name, edges.get(name), slicing, min_samples) for name in kept)
-        self.notes: tuple[Message, ...] = tuple(notes)
+        assert slicing in ("quantile", "uniform")  # others look at rows
+        few = {"integer": FEW_VALUES, "numeric": min(bins, FEW_VALUES)} if slicing == "quantile" else {}
 
-    def _spreads(self, names: Sequence[str]) -> dict[str, Spread]:
-        data, engine = self._data, self._data.engine
-        assert engine is not None
-        plain = [name for name in names if data.kinds[name] in ("numeric", "integer") and name not in data.roles.bands]
-        shares = np.linspace(0, 1, self._bins + 1).tolist()
-        return spread_of(engine, plain, shares, few=FEW_VALUES, known=data.target) if plain else {}
+        def labels(kind: Kind, column: Codes, rows: NDArray[Any]) -> tuple[Any, ...]:
+            return common_labels(column, rows, min_samples if kind in ("category", "boolean") else 1)
 
-    def _key(self, name: str, edges: Mapping[str, tuple[float, ...]]) -> Key:
-        if name in self._data.roles.bands:
-            return Key(column=name, form="bands", edges=self._data.roles.bands[name].edges)
-        if name in edges:
-            return Key(column=name, form="bands", edges=edges[name][1:-1] or edges[name][:1])
-        return Key(column=name, form="day" if self._data.kinds[name] == "datetime" else "value")
-
-    def _cut(self, name: str, edges: tuple[float, ...] | None, slicing: Slicing, minimum: int) -> Cut:
-        kind, bands = self._data.kinds[name], self._data.roles.bands.get(name)
-        if edges is not None or bands is not None:
-            return Cut(name, kind, edges=None if bands is not None else edges, bands=bands)
-        part = self._parts[name,]
-        assert part.counts is not None
-        if kind == "datetime":
-            days = as_floats(part.known, name)
-            known = np.isfinite(days)
-            return Cut(name, kind, edges=_day_edges(days[known], part.counts[known], slicing, self._bins))
-        column = Codes.encode(part.known.column(name), name=name)
-        rows = sum_by(column.codes, part.counts, column.size)
-        return Cut(name, kind, labels=common_labels(column, rows, minimum if kind in ("category", "boolean") else 1))
-
-    def _beside(self, sets: Sequence[Names], *, scores: bool = False) -> list[Subject | None]:
-        found: list[Subject | None] = []
-        for start in range(0, len(sets), TOGETHER):
-            keys = [[self._keys[name] for name in names] for names in sets[start : start + TOGETHER]]
-            found += self.subject.beside(keys, scores=scores)
-        return found
-
-    def _fetch(self, sets: Sequence[Names]) -> None:
-        """Count by these sets of features, those that were not counted yet in one statement."""
-        new = [names for names in dict.fromkeys(sets) if names not in self._parts]
-        found = self._beside(new) if new else []
-        self._parts |= {names: part for names, part in zip(new, found, strict=True) if part is not None}
-
-    def parts(self, sets: Sequence[Names]) -> list[Subject]:
-        """The subject counted by these sets of features."""
-        self._fetch(sets)
-        for names in sets:
-            if names not in self._parts:
-                raise _too_many(names)
-        return [self._parts[names] for names in sets]
-
-    def with_scores(self, sets: Sequence[Names]) -> list[Subject]:
-        """The subject counted by these sets of features and by scores."""
-        found = []
-        for names, part in zip(sets, self._beside(sets, scores=True), strict=True):
-            if part is None:
-                raise _too_many(names)
-            found.append(part)
-        return found
-
-    def codes(self, part: Dataset, names: Sequence[str]) -> dict[str, Codes]:
-        """The slices of some features, on the rows of a part."""
-        return {cut.name: cut.codes(part) for cut in self.cuts if cut.name in names}
+        cutting = Cutting(
+            binning=slicing, bins=lambda name: bins, few=lambda kind, bins: few.get(kind, 0), labels=labels
+        )
+        super().__init__(subject, names, cutting)
 
 
 class RowsInCounts:
@@ -217,29 +123,3 @@ class RowsInCounts:
 
     def _inside(self, spot: Spot, part: Subject) -> Bools:
         return spot.mask(self._slices.codes(part.known, tuple(spot.slices)), np.arange(part.known.height))
-
-
-def _edges(name: str, spread: Spread, integer: bool, slicing: Slicing, bins: int) -> tuple[float, ...] | None:
-    """The edges of a column of numbers, as `bin_edges` has them; None where values are few and slices of their own."""
-    if not spread.n:
-        raise DataError(f"The feature '{name}' holds no finite number at all; leave it out.")
-    few = FEW_VALUES if integer else min(bins, FEW_VALUES)
-    if slicing == "quantile" and spread.values is not None and spread.values.size <= few:
-        return None
-    return _distinct(spread.low, spread.high, spread.quantiles, slicing, bins)
-
-
-def _day_edges(days: Floats, counts: NDArray[np.int64], slicing: Slicing, bins: int) -> tuple[float, ...]:
-    found = quantiles(days, np.linspace(0, 1, bins + 1), counts)
-    return _distinct(float(days.min()), float(days.max()), found, slicing, bins)
-
-
-def _distinct(low: float, high: float, found: Floats, slicing: Slicing, bins: int) -> tuple[float, ...]:
-    if low == high:
-        return (low, float(np.nextafter(high, np.inf)))
-    edges = found if slicing == "quantile" else np.linspace(low, high, bins + 1)
-    return tuple(np.unique(edges).tolist())
-
-
-def _too_many(names: Names) -> NotApplicable:
-    return NotApplicable(msg("{features} have too many combinations for the memory given", features=" x ".join(names)))

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, sum_by
+from isonomia.counting.cuts import as_floats
 from isonomia.data import Dataset
 from isonomia.evidence import benjamini_hochberg, two_proportions, welch
 from isonomia.languages.naming import number
 from isonomia.metrics.means import probability_of_truth
-from isonomia.robustness.slices.slicing import as_floats
 from isonomia.subject import Outcome
 from isonomia.typing import Floats
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, bin_edges, count_by, smallest, sum_by
-from isonomia.data import Bands, Dataset, Kind, numbers, to_numpy
+from isonomia.counting import Codes, bin_edges, count_by, sum_by
+from isonomia.counting.cuts import Cut, as_floats
+from isonomia.data import Dataset
 from isonomia.errors import DataError, SpecError
 from isonomia.parameters import Choice, Integer, validated
 from isonomia.typing import Floats
@@ -26,35 +26,6 @@ MAX_LEVELS = 50
 CANDIDATES = 1000
 #: Rows from which trees and candidates are learnt.
 SAMPLE = 200_000
-RARE = "(other values)"
-
-
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """The slices of one feature.
-
-    `edges` for numbers and dates, `labels` for categories; `bands` for a protected attribute that has them.
-    """
-
-    name: str
-    kind: Kind
-    edges: tuple[float, ...] | None = None
-    labels: tuple[Any, ...] = ()
-    bands: Bands | None = None
-
-    def codes(self, data: Dataset) -> Codes:
-        """The slice of every row; values unseen when the cut was learnt have a slice of their own."""
-        if self.bands is not None:
-            return Codes.bands(to_numpy(data.column(self.name)), self.bands, name=self.name)
-        if self.edges is not None:
-            cut = Codes.cut(as_floats(data, self.name), self.edges, name=self.name)
-            return _dated(cut) if self.kind == "datetime" else cut
-        return _relabel(Codes.encode(data.column(self.name), name=self.name), self.labels)
-
-    @property
-    def ordered(self) -> bool:
-        """Whether neighbouring slices touch."""
-        return self.edges is not None or self.kind in ("integer", "numeric", "datetime")
 
 
 @validated(slicing=Choice(SLICINGS), bins=Integer(1))
@@ -173,17 +144,6 @@ def _best_cut(n: Floats, s: Floats, start: int, stop: int, minimum: int) -> tupl
     return float(gain[best]), int(inner[best])
 
 
-def as_floats(data: Dataset, name: str) -> Floats:
-    """A column of numbers, truth values or dates (as days) as floats, NaN where missing."""
-    column = data.column(name)
-    if data.kinds[name] == "datetime":
-        days = to_numpy(column).astype("datetime64[D]")
-        return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float))
-    if data.kinds[name] == "category":
-        raise DataError(f"The column '{name}' holds categories, where numbers are wanted.")
-    return numbers(column)
-
-
 def _few_values(values: Floats, maximum: int) -> Floats | None:
     """The different values where they are few."""
     if np.unique(values[:2000]).size > maximum:
@@ -197,24 +157,3 @@ def common_labels(column: Codes, counts: NDArray[Any], minimum: int) -> tuple[An
     order = np.argsort(-counts, kind="stable")[:MAX_LEVELS]
     kept = {int(code) for code in order if counts[code] >= minimum}
     return tuple(label for code, label in enumerate(column.labels) if code in kept and label is not None)
-
-
-def _relabel(column: Codes, labels: tuple[Any, ...]) -> Codes:
-    """The column over these labels; others are rare or unseen, missing is last."""
-    index = {label: code for code, label in enumerate(labels)}
-    rest = [label for label in column.labels if label is not None and label not in index]
-    out: tuple[Any, ...] = (*labels, *((RARE,) if rest else ()), *((None,) if column.missing is not None else ()))
-    table = np.array(
-        [len(out) - 1 if label is None else index.get(label, len(labels)) for label in (column.labels or (None,))],
-        dtype=smallest(max(len(out), 1)),
-    )
-    return Codes(column.name, table[column.codes], out)
-
-
-def _dated(cut: Codes) -> Codes:
-    """Slices of days with names that are dates."""
-    assert cut.edges is not None
-    dates = np.ceil(np.asarray(cut.edges)).astype(np.int64).astype("datetime64[D]").astype(str)
-    last = len(dates) - 2
-    names = [f"[{dates[i]}, {dates[i + 1]}{']' if i == last else ')'}" for i in range(last + 1)]
-    return Codes(cut.name, cut.codes, tuple(None if label is None else names[label] for label in cut.labels))

@@ -21,6 +21,7 @@ from isonomia.discovery.subgroups import _reading
 from isonomia.discovery.subgroups.bayes.mining import Ranking, discrimination_patterns
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
 from isonomia.discovery.subgroups.bayes.patterns import Patterns
+from isonomia.discovery.subgroups.mass import Mass
 from isonomia.errors import DataError
 from isonomia.events import Clock
 from isonomia.keeping import Keeper, opened
@@ -133,7 +134,7 @@ def fit_fair_naive_bayes(
     if not dataset.protected:
         raise DataError("Discrimination patterns need protected attributes: give protected=.")
     encoded = encode_features(dataset, bins=bins, binning=binning, target=outcome.truth.astype(float))
-    weight = _reading.mean_one(subject.weights)
+    weight = Mass(len(subject), subject.weights).mean_one
     truth = outcome.truth.astype(np.int64)
 
     def train() -> FairNaiveBayes:

@@ -252,11 +252,7 @@ def _measured(
         subgroup,
         stats=stats,
         message=_sentence(problem, comparison, direction, subgroup, stats),
-        estimate=average(
-            comparison.observed[inside],
-            None if problem.weights is None else weight,
-            binary=comparison.is_rate,
-        ),
+        estimate=average(comparison.observed[inside], problem.mass.take(inside), binary=comparison.is_rate),
         overall=expectation,
         p_value=_ratio_p(ratio, total / float((weight**2).sum()) if problem.weights is not None else 1.0),
     )

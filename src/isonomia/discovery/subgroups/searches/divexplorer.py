@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from isonomia.counting import Lattice
 from isonomia.discovery.method import METHODS, Method
 from isonomia.discovery.subgroups._testing import average, best_indices, compared_with
+from isonomia.discovery.subgroups.counted import lattice_of
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import RATES, metrics_of, quantity
@@ -18,6 +18,7 @@ from isonomia.errors import SpecError
 from isonomia.evidence import Column, benjamini_hochberg_among
 from isonomia.languages import msg
 from isonomia.parameters import Choice, Integer, Number, Parameter
+from isonomia.typing import Floats
 
 COLUMNS = (
     Column("metric", format="text", title=msg("Metric")),
@@ -29,16 +30,14 @@ COLUMNS = (
 
 def run(problem: Problem) -> Search:
     """Count every frequent subgroup once, for all metrics together."""
-    quantities = [quantity(problem, metric) for metric in metrics_of(problem, default_metrics(problem))]
-    names, columns = lay_out(quantities, problem.weights)
-    lattice = Lattice(
-        problem.features,
-        names,
-        min_size=problem.min_rows,
-        weights=problem.weights,
-        budget=problem.max_memory,
-        clock=problem.clock,
-    )
+    metrics = metrics_of(problem, default_metrics(problem))
+    quantities = [quantity(problem, metric) for metric in metrics]
+    columns = lay_out(quantities, problem.weights)[1]
+
+    def terms(rows: Problem) -> tuple[Problem, dict[str, Floats]]:
+        return rows, lay_out([quantity(rows, metric) for metric in metrics], rows.weights)[0]
+
+    lattice = lattice_of(problem, terms, min_size=problem.min_rows)
     patterns = Patterns(lattice, quantities, problem.max_l, columns)
     p_values = np.array([part.p_value for part in patterns.divergences])
     found: list[Subgroup] = []
@@ -113,13 +112,14 @@ def _subgroup(problem: Problem, patterns: Patterns, part: Divergence, index: int
 def _measured(
     problem: Problem, part: Divergence, subgroup: Subgroup, index: int, p: float, q: float | None
 ) -> Subgroup:
-    rows = subgroup.mask(problem.by_name)
-    if part.quantity.defined is not None:
-        rows = rows & part.quantity.defined
-    weights = None if problem.weights is None else problem.weights[rows]
+    cells = problem.on(subgroup.names)
+    examined = quantity(cells, part.quantity.id)
+    rows = subgroup.mask(cells.by_name)
+    if examined.defined is not None:
+        rows = rows & examined.defined
     defined = not np.isnan(part.rate[index])
-    estimate = average(part.quantity.values[rows], weights, binary=part.quantity.binary)
-    plain = part.quantity.expected is None
+    estimate = average(examined.values[rows], cells.mass.take(rows), binary=examined.binary)
+    plain = examined.expected is None
     return replace(
         subgroup,
         stats={
@@ -129,7 +129,7 @@ def _measured(
             "t": float(part.t[index]) if defined else None,
         },
         estimate=estimate,
-        overall=part.base if plain else compared_with(part.quantity, rows, problem.weights),
+        overall=part.base if plain else compared_with(examined, rows, cells.mass),
         measure=part.quantity.measure,
         p_value=p if defined else None,
         p_adjusted=q if defined else None,
@@ -138,10 +138,10 @@ def _measured(
 
 def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
     """A subgroup measured on other rows."""
-    examined = quantity(problem, str(subgroup.stats["metric"]))
-    names, columns = lay_out([examined], problem.weights)
-    inside = subgroup.mask(problem.by_name)
-    weight = np.ones(problem.n) if problem.weights is None else problem.weights
+    cells = problem.on(subgroup.names)
+    examined = quantity(cells, str(subgroup.stats["metric"]))
+    names, columns = lay_out([examined], cells.weights)
+    inside, weight = subgroup.mask(cells.by_name), cells.mass.w
     parts = [weight, *(values * weight for values in names.values())]
     sums = np.array([[values[inside].sum() for values in parts]])
     part = divergence_of(examined, sums, np.array([values.sum() for values in parts]), columns[0])
@@ -171,6 +171,7 @@ METHODS.add(
         measure=measure,
         describe=describe,
         nested=True,
+        counts=True,
         reference="E. Pastor, L. de Alfaro, E. Baralis (2021), Looking for trouble, SIGMOD, "
         "doi 10.1145/3448016.3457284",
     )

@@ -254,8 +254,7 @@ def _measured(problem: Problem, examined: Quantity, design: _Design, rule: Rule,
     inside = rule.holds(design.table)[design.cells]
     auditor = _Auditor(problem, examined, design)
     mine = inside & auditor.defined
-    weight = None if problem.weights is None else problem.weights[mine]
-    estimate = average(examined.values[mine], weight, binary=examined.binary)
+    estimate = average(examined.values[mine], problem.mass.take(mine), binary=examined.binary)
     text = _text(design, rule)
     base = auditor.base
     total = float(auditor.weights[inside].sum())

@@ -113,7 +113,7 @@ def _measured(problem: Problem, subgroup: Subgroup, sensitive: set[str]) -> Subg
     weights = problem.weights
 
     def of(rows: NDArray[np.bool_]) -> Any:
-        return average(decision[rows], None if weights is None else weights[rows], binary=True)
+        return average(decision[rows], problem.mass.take(rows), binary=True)
 
     mine, base, others = of(inside), of(around), around & ~inside
     effective = [_effective(weights, rows) for rows in (inside, others)]

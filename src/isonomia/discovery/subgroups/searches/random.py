@@ -54,14 +54,13 @@ def _conjunction(problem: Problem, rng: np.random.Generator) -> dict[str, tuple[
 
 
 def _measured(part: Problem, examined: Quantity, subgroup: Subgroup) -> Subgroup:
-    inside = subgroup.mask(part.by_name)
-    weights = part.weights
+    inside, mass = subgroup.mask(part.by_name), part.mass
     return replace(
         subgroup,
         stats={"metric": examined.id},
-        estimate=average(examined.values[inside], None if weights is None else weights[inside], binary=examined.binary),
-        overall=compared_with(examined, inside, weights),
-        p_value=upper_tail(examined, inside, weights),
+        estimate=average(examined.values[inside], mass.take(inside), binary=examined.binary),
+        overall=compared_with(examined, inside, mass),
+        p_value=upper_tail(examined, inside, mass),
         measure=examined.measure,
     )
 

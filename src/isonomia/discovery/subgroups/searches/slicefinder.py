@@ -212,12 +212,11 @@ def _part(found: list[Subgroup], p_values: list[Floats], tested: int, nodes: int
 def _subgroup(problem: Problem, loss: _Loss, conditions: Any, effects: Effects, index: int, approach: str) -> Subgroup:
     subgroup = Subgroup(conditions)
     inside = subgroup.mask(problem.by_name)
-    weights = None if problem.weights is None else problem.weights[inside]
     p = float(effects.p_value[index])
     return replace(
         subgroup,
         stats={**effects.row(index), "metric": loss.quantity.id, "approach": approach},
-        estimate=average(loss.quantity.values[inside], weights, binary=loss.quantity.binary),
+        estimate=average(loss.quantity.values[inside], problem.mass.take(inside), binary=loss.quantity.binary),
         overall=loss.mean,
         p_value=None if np.isnan(p) else p,
     )

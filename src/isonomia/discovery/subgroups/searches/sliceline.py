@@ -6,6 +6,7 @@ alpha (mean_S / m - 1) - (1 - alpha) (n / |S| - 1): worse than average, and not 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Lattice, Level
 from isonomia.discovery.method import METHODS, Method
 from isonomia.discovery.subgroups._testing import average, best_indices, compared_with, upper_tail
+from isonomia.discovery.subgroups.counted import Terms, lattice_of
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, defined_rows, metrics_of, quantity
@@ -78,7 +80,7 @@ class _Best:
 
 def run(problem: Problem) -> Search:
     """Search once a metric; the slices of all of them, metric by metric."""
-    searches = [_search(problem, quantity(problem, metric)) for metric in metrics_of(problem, ("error",))]
+    searches = [_search(problem, metric) for metric in metrics_of(problem, ("error",))]
     if len(searches) == 1:
         return searches[0]
     return replace(
@@ -93,34 +95,31 @@ def run(problem: Problem) -> Search:
     )
 
 
-def _search(problem: Problem, error: Quantity) -> Search:
+def _search(problem: Problem, metric: str) -> Search:
     """The best slices by one error, on the rows where it is defined (false positives: the negatives alone)."""
-    part, error = defined_rows(problem, error)
+    part, error = _examined(problem, metric)
     values = error.values
     if values.size and values.min() < 0:
         raise SpecError(
             f"SliceLine needs errors of at least 0; '{error.id}' has negative values. Choose another metric."
         )
-    weights = part.weights
-    total = float(values.sum() if weights is None else values @ weights)
+    total = part.mass.sum(values)
     if not part.features or not values.size or total == 0:
         note = msg("There is no error in {metric}, so no slice can be worse.", metric=error.measure)
         return Search((), error.measure, tested=0, style=error.style, columns=COLUMNS, notes=(note,))
-    # where something else than the average is expected, errors count by what they have beyond it
-    counted = values if error.expected is None else error.excess() + total / part.n
-    gains = {} if error.expected is None else {"gain": np.maximum(counted, 0.0)}
-    lattice = Lattice(
-        part.features,
-        {"error": counted, **gains},
-        min_size=part.min_rows,
-        weights=weights,
-        budget=problem.max_memory,
-        clock=problem.clock,
-    )
-    best = _walk(lattice, np.maximum(counted, 0.0), problem, total)
+    mean = total / part.n
+
+    def terms(rows: Problem) -> tuple[Problem, dict[str, Floats]]:
+        """Errors; where something else than the average is expected they count by what they have beyond it."""
+        part, error = _examined(rows, metric)
+        counted = error.values if error.expected is None else error.excess() + mean
+        return part, {"error": counted, **({} if error.expected is None else {"gain": np.maximum(counted, 0.0)})}
+
+    lattice = lattice_of(problem, terms, min_size=part.min_rows)
+    best = _walk(lattice, _largest_by_item(problem, lattice, terms), problem, total)
     tests = lattice.possible(problem.max_l)
     subgroups = tuple(
-        _subgroup(part, error, lattice.conditions(items), score, tests) for score, _, items in best.entries
+        _subgroup(problem, metric, lattice.conditions(items), score, tests) for score, _, items in best.entries
     )
     return Search(
         subgroups,
@@ -134,11 +133,15 @@ def _search(problem: Problem, error: Quantity) -> Search:
     )
 
 
-def _walk(lattice: Lattice, gains: Floats, problem: Problem, total: float) -> _Best:
+def _examined(problem: Problem, metric: str) -> tuple[Problem, Quantity]:
+    """The rows where an error is defined, and the error."""
+    return defined_rows(problem, quantity(problem, metric))
+
+
+def _walk(lattice: Lattice, largest: Floats, problem: Problem, total: float) -> _Best:
     """The best slices; none within a slice has more error than the slice's gains (its errors above 0) add up to."""
     score = _Score(problem.options["alpha"], float(lattice.totals[0]), total, lattice.min_size)
     best = _Best(problem.k)
-    largest = _largest_by_item(lattice, gains)
 
     def promising(level: Level) -> NDArray[np.bool_]:
         limit = best.threshold - _ROUNDING * max(1.0, abs(best.threshold))
@@ -151,22 +154,30 @@ def _walk(lattice: Lattice, gains: Floats, problem: Problem, total: float) -> _B
     return best
 
 
-def _largest_by_item(lattice: Lattice, values: Floats) -> Floats:
+def _largest_by_item(problem: Problem, lattice: Lattice, terms: Terms) -> Floats:
     """The largest error among the rows of each item."""
+    values = _gains(terms(problem)[1])
     if values.min() == values.max() or bool(((values == 0) | (values == 1)).all()):
         return np.where(lattice.item_sums[:, -1] > 0, values.max(), 0.0)
     out = np.empty(lattice.n_items)
-    for feature, column in enumerate(lattice.columns):
+    names = [column.name for column in lattice.columns]
+    for feature, cells in problem.on_each([(name,) for name in names]):
+        part, sums = terms(cells)
+        column = part.by_name[names[feature]]
         top = np.zeros(column.size)
-        np.maximum.at(top, column.codes, values)
+        np.maximum.at(top, column.codes, _gains(sums))
         items = lattice.item_feature == feature
         out[items] = top[lattice.item_code[items]]
     return out
 
 
-def _subgroup(part: Problem, error: Quantity, conditions: dict[int, int], score: float, tests: int) -> Subgroup:
-    named = {part.features[feature].name: (code,) for feature, code in sorted(conditions.items())}
-    subgroup = _measured(part, error, Subgroup(named))
+def _gains(sums: Mapping[str, Floats]) -> Floats:
+    return np.maximum(sums["error"], 0.0)
+
+
+def _subgroup(problem: Problem, metric: str, conditions: dict[int, int], score: float, tests: int) -> Subgroup:
+    named = {problem.features[feature].name: (code,) for feature, code in sorted(conditions.items())}
+    subgroup = _measured(problem, metric, Subgroup(named))
     p = subgroup.p_value
     return replace(
         subgroup,
@@ -175,42 +186,40 @@ def _subgroup(part: Problem, error: Quantity, conditions: dict[int, int], score:
     )
 
 
-def _measured(part: Problem, error: Quantity, subgroup: Subgroup) -> Subgroup:
+def _measured(problem: Problem, metric: str, subgroup: Subgroup) -> Subgroup:
     """Sizes, errors and the test of one slice."""
+    part, error = _examined(problem.on(subgroup.names), metric)
     inside = subgroup.mask(part.by_name)
-    weights = part.weights
-    mine = error.values[inside]
-    weight = None if weights is None else weights[inside]
-    total = float(mine.sum() if weight is None else mine @ weight)
-    estimate = average(mine, weight, binary=error.binary)
+    mine, mass = error.values[inside], part.mass.take(inside)
+    estimate = average(mine, mass, binary=error.binary)
     return replace(
         subgroup,
         stats={
-            "sum_slice_error": total,
+            "sum_slice_error": mass.sum(mine),
             "max_slice_error": float(mine.max()) if mine.size else None,
             "slice_average_error": estimate.value,
             "metric": error.id,
         },
         estimate=estimate,
         measure=error.measure,
-        overall=compared_with(error, inside, weights),
-        p_value=upper_tail(error, inside, weights),
+        overall=compared_with(error, inside, part.mass),
+        p_value=upper_tail(error, inside, part.mass),
     )
 
 
 def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
     """A slice measured on other rows."""
-    part, error = defined_rows(problem, quantity(problem, str(subgroup.stats["metric"])))
-    again = _measured(part, error, subgroup)
-    weights = np.ones(part.n) if part.weights is None else part.weights
+    metric = str(subgroup.stats["metric"])
+    again = _measured(problem, metric, subgroup)
+    part, error = _examined(problem.on(subgroup.names), metric)
     inside = subgroup.mask(part.by_name)
-    size, total = float(weights[inside].sum()), float(error.values @ weights)
+    own, total = part.mass.take(inside), part.mass.sum(error.values)
     score = None
-    if size > 0 and total > 0:
+    if own.total > 0 and total > 0:
         scale = _Score(problem.options["alpha"], float(part.n), total, 1.0)
         shift = 0.0 if error.expected is None else total / part.n
-        own = float((error.excess()[inside] + shift) @ weights[inside])
-        score = float(scale.of(np.array([size]), np.array([own]))[0])
+        gained = own.sum(error.excess()[inside] + shift)
+        score = float(scale.of(np.array([own.total]), np.array([gained]))[0])
     return replace(again, stats={**again.stats, "slice_score": score})
 
 
@@ -226,6 +235,7 @@ METHODS.add(
         defaults={"min_support": lambda n: min(n, max(32, -(-n // 100)))},
         measure=measure,
         nested=True,
+        counts=True,
         reference="S. Sagadeeva, M. Boehm (2021), SliceLine, SIGMOD, doi 10.1145/3448016.3457323",
     )
 )
