@@ -11,13 +11,16 @@ from scipy import stats
 
 from isonomia.counting import Codes
 from isonomia.discovery import find_subgroups
+from isonomia.discovery.subgroups import held_out
 from isonomia.discovery.subgroups._testing import beyond_parent, tail_of_chances, upper_tail
-from isonomia.discovery.subgroups.held_out import _joined
+from isonomia.discovery.subgroups.held_out import shares_of_level
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.discovery.subgroups.nested import without_idle_conditions
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.ranges import best_ranges, in_bins_of, wider_bins
 from isonomia.discovery.subgroups.rates import quantity
+from isonomia.discovery.subgroups.rectangles import log_choices
+from isonomia.evidence import Estimate
 
 
 def of_errors(errors: Any, **columns: Any) -> Problem:
@@ -92,14 +95,43 @@ def test_the_tail_of_unequal_chances_is_that_of_their_convolution(size: int, low
     assert tail_of_chances(3, sure) == tail_of_chances(1, chances)
 
 
-def test_p_values_of_both_parts_joined_keep_the_level(rng: np.random.Generator) -> None:
-    """Uniform p-values, as they are where nothing is there."""
-    first, second = rng.random((2, 20_000))
-    joined = np.array([_joined(float(np.log(one)), float(two)) for one, two in zip(first, second, strict=True)])
-    for level in (0.05, 0.01, 0.002):
-        assert (joined < level).mean() <= level * 1.2
-    assert _joined(np.log(1e-6), 0.04) < 1e-5  # what the rows searched show beyond doubt needs little more
-    assert _joined(3.0, 0.001) == pytest.approx(0.002)  # what they put to chance needs the other rows
+def test_p_values_times_how_many_subgroups_there_were_keep_the_level(rng: np.random.Generator) -> None:
+    """The smallest over every range of a number within every category, where nothing is there."""
+    n, bins, groups = 3000, 20, 5
+    first, last = np.triu_indices(bins)
+    first, last = (end[last - first + 1 < bins] for end in (first, last))
+    below = 0
+    for _ in range(100):
+        cell, wrong = rng.integers(bins * groups, size=n), rng.random(n) < 0.2
+        rows, hits = (
+            np.pad(np.bincount(cell[chosen], minlength=bins * groups).reshape(groups, bins), ((0, 0), (1, 0))).cumsum(1)
+            for chosen in (np.ones(n, dtype=bool), wrong)
+        )
+        size, found = (table[:, last + 1] - table[:, first] for table in (rows, hits))
+        large = size >= 32
+        p = stats.hypergeom.sf(found[large] - 1, n, wrong.sum(), size[large])
+        below += (p * np.exp(log_choices(size[large] / n, 1))).min() < 0.05
+    assert below <= 11  # 5 are allowed for; more than 11 have a chance of 0.5%
+
+
+def test_shares_of_the_level_add_up() -> None:
+    for found in (1, 2, 5, 12):
+        shares = shares_of_level(found, 2)
+        assert sum(shares) <= found + 1e-9
+        assert max(shares) <= 2.0
+        assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize(("fresh", "whole", "p"), [(0.001, 0.2, 0.002), (0.3, -12.0, np.exp(-12.0)), (0.6, -12.0, 0.6)])
+def test_a_p_value_is_that_of_fresh_rows_or_of_all(
+    fresh: float, whole: float, p: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows kept out that show nothing, or the opposite, are not overruled by those that the subgroup was picked on."""
+    monkeypatch.setattr(held_out, "_hurdles", lambda problem, item: {None: whole})
+    monkeypatch.setattr(held_out, "added_by_conditions", lambda problem, item: {})
+    item = Subgroup({}, {}, Estimate(0.5), 0.2, p_value=fresh, p_adjusted=None)
+    problem = of_errors(np.array([0.0, 1.0]))
+    assert held_out._joint_p(problem, problem, item, item) == pytest.approx(p)
 
 
 def test_pure_chance_gives_no_finding() -> None:

@@ -10,7 +10,7 @@ from isonomia.evidence.mean_intervals import Arrays, hall_ends
 from isonomia.typing import Floats
 
 #: Cases behind the squared errors, and behind the squared deviations of labels, that are a degree of freedom of an R2.
-ERRORS_PER_DEGREE, LABELS_PER_DEGREE = 3.5, 6.5
+ERRORS_PER_DEGREE, LABELS_PER_DEGREE = 1.5, 5.5
 #: The lower end of an R2 has at least so many: nothing else would bound it.
 FEWEST_DEGREES = 3.0
 #: Fewer (effective) rows than this have no interval of R2.
@@ -23,7 +23,8 @@ class ExplainedEnds(Arrays):
 
     Samples with long tails understate their variance. Those of labels make R2 look too small, so the upper end has the
     degrees of freedom of their squared deviations; those of errors make it look too large, so the lower end has those
-    of the squared errors: the cases behind each sum, over `LABELS_PER_DEGREE` and `ERRORS_PER_DEGREE`.
+    of the squared errors: the cases behind each sum, over `LABELS_PER_DEGREE` and `ERRORS_PER_DEGREE`. Skewness moves
+    an end away and never closer: it rests on the same few cases.
 
     Attributes
     ----------
@@ -45,9 +46,11 @@ class ExplainedEnds(Arrays):
     def at(self, tail: float | Floats) -> tuple[Floats, Floats]:
         """Both ends at this tail probability."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            left = np.log(1 - self.value), self.error, self.skewness
-            _, most = hall_ends(*left, np.fmax(self.of_errors / ERRORS_PER_DEGREE, FEWEST_DEGREES), tail)
-            least, _ = hall_ends(*left, np.fmax(self.of_labels / LABELS_PER_DEGREE, 1.0), tail)
+            left, skewness = np.log(1 - self.value), self.skewness
+            freedom = np.fmax(self.of_errors / ERRORS_PER_DEGREE, FEWEST_DEGREES)
+            _, most = hall_ends(left, self.error, np.maximum(skewness, 0.0), freedom, tail)
+            freedom = np.fmax(self.of_labels / LABELS_PER_DEGREE, 1.0)
+            least, _ = hall_ends(left, self.error, np.minimum(skewness, 0.0), freedom, tail)
             low, high = 1 - np.exp(most), 1 - np.exp(least)
         unknown = ~((self.size >= FEWEST_EXPLAINED) & np.isfinite(low) & np.isfinite(high))
         return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)

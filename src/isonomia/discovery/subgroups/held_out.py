@@ -28,6 +28,8 @@ from isonomia.languages import Message, msg
 
 #: Below this a p-value is significant.
 _LEVEL = 0.05
+#: Above this the rows kept out show nothing, or the opposite.
+_DIRECTION = 0.5
 #: Without a limit of overlap only subgroups of exactly the same people are repeats.
 _SAME = 1 - 1e-12
 #: One by one, this many subgroups are refined per step, of which the most striking is taken.
@@ -46,7 +48,7 @@ def with_holdout(
     if method.measure is None:
         raise SpecError(f"The method '{method.id}' cannot measure what it found on other rows; leave `holdout` out.")
     halves = _halves(problem, holdout, twice=method.nested)
-    ways = [_one_way(method, *parts, max_overlap, k, one_by_one=one_by_one) for parts in halves]
+    ways = [_one_way(method, problem, *parts, max_overlap, k, one_by_one=one_by_one) for parts in halves]
     search, (searched, other) = ways[0].search, halves[0]
     found = [one for way in ways for one in way.adjusted(len(ways))]
     if method.nested:
@@ -86,15 +88,40 @@ class _Way:
 
     def adjusted(self, ways: int) -> list[tuple[Subgroup, float]]:
         """The subgroups with their p-values, adjusted for as many searches and for those found; and their places."""
-        p_values = [min(1.0, ways * p) for _, _, p in self.found]
+        parts = shares_of_level(len(self.found), ways)
+        doubled = [ways * p for _, _, p in self.found]
+        adjusted = holm(doubled, weights=parts)
         return [
-            (replace(item, p_value=_known(p), p_adjusted=_known(adjusted)), place)
-            for (item, place, _), p, adjusted in zip(self.found, p_values, holm(p_values), strict=True)
+            (replace(item, p_value=_known(min(1.0, p / part)), p_adjusted=_known(own)), place)
+            for (item, place, _), p, part, own in zip(self.found, doubled, parts, adjusted, strict=True)
         ]
+
+
+def shares_of_level(found: int, ways: int) -> list[float]:
+    """How many times an equal share of the level each subgroup gets, the most striking first: 1, 1/2, 1/3 and so on.
+
+    They come first by the rows searched, so that the rows kept out do not decide it. With several searches no share is
+    larger than their number: a p-value that counts for each of them is not smaller than that of one test. One search
+    shares equally.
+
+    References
+    ----------
+    C. R. Genovese, K. Roeder, L. Wasserman (2006), Biometrika 93:509.
+
+    Examples
+    --------
+    >>> [round(share, 2) for share in shares_of_level(5, 2)], shares_of_level(2, 1)
+    ([2.0, 1.09, 0.73, 0.55, 0.44], [1.0, 1.0])
+    """
+    if ways == 1:
+        return [1.0] * found
+    total = sum(1 / rank for rank in range(1, found + 1))
+    return [min(found / rank / total, float(ways)) for rank in range(1, found + 1)]
 
 
 def _one_way(
     method: Method,
+    problem: Problem,
     searched: Problem,
     other: Problem,
     max_overlap: float | None,
@@ -104,20 +131,23 @@ def _one_way(
 ) -> _Way:
     assert method.measure is not None  # `with_holdout` refuses such methods
     if one_by_one:
-        return _step_by_step(method, searched, other, k)
+        return _step_by_step(method, problem, searched, other, k)
     search = _in_ranges(method, searched) if method.nested else method.run(searched)
     search = present.without_repeats(search, searched, max_overlap, k)
     again = [replace(method.measure(other, item), measured=other) for item in search.subgroups]
     if method.nested:
         ranks = [_chance(searched, item) for item in search.subgroups]
-        p_values = [_joint_p(searched, other, *pair) for pair in zip(search.subgroups, again, strict=True)]
+        p_values = [
+            _joint_p(problem, other, method.measure(problem, found), fresh)
+            for found, fresh in zip(search.subgroups, again, strict=True)
+        ]
     else:
         ranks = [float(rank) for rank in range(len(again))]
         p_values = [np.nan if item.p_value is None else item.p_value for item in again]
     return _Way(search, list(zip(again, ranks, p_values, strict=True)))
 
 
-def _step_by_step(method: Method, searched: Problem, other: Problem, k: int) -> _Way:
+def _step_by_step(method: Method, problem: Problem, searched: Problem, other: Problem, k: int) -> _Way:
     """Each subgroup is searched for, and measured, beyond what those found before it explain in either part."""
     assert method.measure is not None  # `with_holdout` refuses such methods
     steps: list[Search] = []
@@ -126,11 +156,12 @@ def _step_by_step(method: Method, searched: Problem, other: Problem, k: int) -> 
     for _ in range(k):
         here = replace(searched, k=_PER_STEP, taken=rows_taken(taken, searched))
         there = replace(other, taken=rows_taken(taken, other))
+        everyone = replace(problem, taken=rows_taken(taken, problem))
         steps.append(_in_ranges(method, here))
         best = best_of_each_kind(steps[-1].subgroups, here)
         for item in best:
             again = method.measure(there, item)
-            p = _joint_p(here, there, item, again)
+            p = _joint_p(everyone, there, method.measure(everyone, item), again)
             found.append((replace(with_plain_figures(method, other, again), measured=other), _chance(here, item), p))
         taken += best
         if not best or searched.clock.over:
@@ -174,9 +205,9 @@ def _note(found: int, measured: int, *, twice: bool) -> Message:
             measured=measured,
         )
     return msg(
-        "Found on {found:int} rows and measured on the other {measured:int}, twice with different rows. P-values join "
-        "that of the rows searched, times how many subgroups there were to find, and that of the other rows; they are "
-        "adjusted for both searches and for those listed.",
+        "Found on {found:int} rows and measured on the other {measured:int}, twice with different rows. P-values "
+        "are those of the other rows, or of all rows times how many subgroups there were to find, each with half of "
+        "the level; they are adjusted for both searches and for those listed.",
         found=found,
         measured=measured,
     )
@@ -230,34 +261,33 @@ def _shortened(problem: Problem, found: Sequence[Subgroup]) -> tuple[Subgroup, .
     return tuple(out.values())
 
 
-def _joint_p(searched: Problem, other: Problem, found: Subgroup, again: Subgroup) -> float:
-    """The p-value of a subgroup from both parts of the rows.
+def _hurdles(problem: Problem, item: Subgroup) -> dict[str | None, float]:
+    """The logs of the p-values that a subgroup has to pass, each times how many subgroups (or conditions) it is of.
 
-    The largest of those that it has to pass: against all other rows, and against the rest of each subgroup with one
-    condition less. Each joins the p-value on the rows searched, times how many subgroups (or conditions) there were to
-    find, with that on the other rows. Where the other rows alone do not show it, it is at least their p-value.
+    Against all other rows (None), and by condition against the rest of the subgroup without it.
     """
-    if found.p_value is None or again.p_value is None:
+    logs: dict[str | None, float] = {None: _chance(problem, item)}
+    for name, p in added_by_conditions(problem, item).items():
+        around = replace(item, conditions={key: codes for key, codes in item.conditions.items() if key != name})
+        left = len(problem.features) - len(around.conditions)
+        share = _share(problem, item) / _share(problem, around)
+        choices = math.log(left) + float(log_choices(share, int(problem.by_name[name].edges is not None)))
+        logs[name] = math.log(max(p, 1e-300)) + choices
+    return logs
+
+
+def _joint_p(everyone: Problem, other: Problem, whole: Subgroup, again: Subgroup) -> float:
+    """The p-value of a subgroup: the largest of those that it has to pass, on the rows kept out or on all rows.
+
+    That of the rows kept out is as it is, since the subgroup was not picked on them. That of all rows is times how many
+    subgroups (or conditions) there were to find, whichever search found it; each has half of the level. Rows kept out
+    must point in the same direction.
+
+    Of the two searches each counts for itself, so that `adjusted` doubles p-values; that of all rows allows for both
+    already, and its doubling is the half of the level.
+    """
+    if whole.p_value is None or again.p_value is None:
         return np.nan
-    parts = [_joined(_chance(searched, found), again.p_value)]
-    there = added_by_conditions(other, again)
-    for name, p in added_by_conditions(searched, found).items():
-        around = replace(found, conditions={key: codes for key, codes in found.conditions.items() if key != name})
-        left = len(searched.features) - len(around.conditions)
-        share = _share(searched, found) / _share(searched, around)
-        choices = math.log(left) + float(log_choices(share, int(searched.by_name[name].edges is not None)))
-        parts.append(_joined(math.log(max(p, 1e-300)) + choices, there[name]))
-    return max(*parts, again.p_value if again.p_value >= _LEVEL else 0.0)
-
-
-def _joined(log_chance: float, fresh: float) -> float:
-    """One p-value from that of the rows searched (its log, after correction) and that of other rows.
-
-    Half of the level goes to the other rows alone, so that what the rows searched show weakly is not given up; the
-    other half to both by R. A. Fisher (1925): with the product q of two independent p-values it is q (1 - log q).
-
-    >>> round(_joined(math.log(1e-4), 0.04), 6), _joined(0.0, 0.001)
-    (0.000107, 0.002)
-    """
-    log_q = min(log_chance, 0.0) + math.log(max(fresh, 1e-300))
-    return min(1.0, 2 * fresh, 2 * math.exp(log_q) * (1 - log_q))
+    fresh: dict[str | None, float] = {None: again.p_value, **added_by_conditions(other, again)}
+    parts = [min(2 * fresh[name], math.exp(min(log, 0.0))) for name, log in _hurdles(everyone, whole).items()]
+    return max(*parts, again.p_value if again.p_value >= _DIRECTION else 0.0)

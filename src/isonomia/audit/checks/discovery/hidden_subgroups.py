@@ -51,8 +51,8 @@ def hidden_subgroups(subject: Subject, *, methods: list[str], **options: Any) ->
     """SliceLine on errors (or other methods) with a holdout, so that p-values are those of fresh rows.
 
     Where the model gives scores, errors are compared with those that the scores let expect: decisions near the border
-    are wrong more often, also those of the best possible model. P-values join both parts of the rows, and are adjusted
-    with the other tests of the run.
+    are wrong more often, also those of the best possible model. P-values join both parts of the rows, or
+    are those of all rows, and are adjusted with the other tests of the run.
     """
     assert subject.truth is not None  # says why the check does not apply, where there is no target
     subject.needs_decisions()
