@@ -119,9 +119,7 @@ def scene_from_bytes(content: bytes, setting: Setting, seed: int) -> Scene:
     copula, roles = population(setting.source)
 
     def part(folder: str) -> dict[str, NDArray[Any]]:
-        return {
-            name.partition("/")[2]: array for name, array in arrays.items() if name.partition("/")[0] == folder
-        }
+        return {name.partition("/")[2]: array for name, array in arrays.items() if name.partition("/")[0] == folder}
 
     levels = part("levels")
     data = Dataset(

@@ -245,7 +245,9 @@ class BoxDescent:
             who[asked[parted]] = goes[parted]
             person = np.concatenate([person, person[asked[parted]]])
             who = np.concatenate([who, stays[parted]])
-            node = np.concatenate([np.where(left, trees.left[node], trees.right[node]), trees.right[node[asked[parted]]]])
+            node = np.concatenate(
+                [np.where(left, trees.left[node], trees.right[node]), trees.right[node[asked[parted]]]]
+            )
         return total
 
     # contents of a box ----------------------------------------------------------------------------------------
