@@ -23,6 +23,14 @@ settings.load_profile("isonomia")
 MakeFrame = Callable[[Mapping[str, Any]], Any]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _scenes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Scenes of the benchmark are kept in a folder of the tests, not in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ISONOMIA_SCENES", str(tmp_path_factory.getbasetemp() / "scenes"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of public datasets: `$ISONOMIA_DATA`, else `shared/data` beside the repository or above it."""

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import random
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from inspect import signature
@@ -15,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.store.kills import kill_benchmark_runs
 
 import isonomia as iso
 from isonomia.benchmark import BUDGETS, CENTRE, CONTESTANTS, Budget, Grid, read_benchmark, run_benchmark, tuning
@@ -25,7 +21,6 @@ from isonomia.errors import Cancelled, DataError, SpecError
 
 OWN = "tests.benchmark.own_methods:"
 TINY = replace(CENTRE, n_pairs=2, group_rows=40, background=300, judged=500, model="oracle")
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -110,44 +105,18 @@ def test_a_cancelled_run_gives_its_cells_back(tmp_path: Path) -> None:
         assert store.cells.counts("tiny")["done"] == 4
 
 
-_RUN = """
-import sys
-import isonomia as iso
-import isonomia.benchmark.running as running
-from isonomia.benchmark import BUDGETS, CENTRE, Grid
-from dataclasses import replace
-from inspect import signature
-running.LEASE = 1.0
-tiny = replace(CENTRE, n_pairs=2, group_rows=40, background=300, judged=500, model="oracle")
-grid = Grid(id="tiny", purpose="", settings=(tiny,), seeds=24, budget="b10k")
-with iso.store.open(sys.argv[1]) as store:
-    running.run_benchmark(grid, store, methods=["tests.benchmark.own_methods:SLOW"], jobs=2)
-"""
-
-
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-def test_a_killed_run_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
-    """Killed (with its workers orphaned) at random moments; the last run ends the grid. All rows are there, once."""
-    path = tmp_path / "cells.db"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    rng = random.Random(4)
-    done: set[str] = set()
-    for _ in range(3):
-        run = subprocess.Popen([sys.executable, "-c", _RUN, str(path)], cwd=ROOT, env=environment)
-        time.sleep(2.5 + rng.random())
-        run.kill()
-        run.wait()
-        if path.exists():
-            with iso.store.open(path) as store:
-                now = {cell.key for cell in store.cells.list("tiny", state="done")}
-            assert done <= now
-            done = now
-    subprocess.run([sys.executable, "-c", _RUN, str(path)], cwd=ROOT, env=environment, check=True, timeout=600)
-    with iso.store.open(path) as store:
-        cells = store.cells.list("tiny")
-    assert len(cells) == 24
-    assert {cell.state for cell in cells} == {"done"}
-    assert all(cell.attempts == 1 for cell in cells if cell.key in done)
+def test_a_killed_run_loses_nothing_and_repeats_nothing(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Killed (with its workers orphaned) at random moments: what was recorded is there, unchanged."""
+    address = str(tmp_path / "cells.db") if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    survived = kill_benchmark_runs(address, 2)
+    assert (survived.lost, survived.twice) == (0, 0)
+    assert survived.acknowledged >= 1
+    with iso.store.open(address) as store:
+        cells = store.cells.list("killed", state="done")
     assert {cell.record["scores"]["f1"] for cell in cells} == {1.0}
 
 

@@ -1,96 +1,41 @@
-"""Killed writers, crashed servers, a write-ahead log cut anywhere: nothing acknowledged is lost or there twice.
-
-`ISONOMIA_KILLS=100 ISONOMIA_CRASHES=20` asks more often than a test run does.
-"""
+"""Killed writers, crashed servers, a write-ahead log cut anywhere: nothing acknowledged is lost or there twice."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
-import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.postgres_cluster import postgres_cluster
+from tests.store.kills import crash_server, kill_while_answering, kill_while_keeping
 from tests.store.reports import audited
-from tests.store.writer import Writer, wait_for_one
 
 import isonomia as iso
-from isonomia.store import Store
-
-KILLS = int(os.environ.get("ISONOMIA_KILLS", "6"))
-CRASHES = int(os.environ.get("ISONOMIA_CRASHES", "2"))
-
-
-def check_runs(store: Store, safe: list[str], killed: int) -> None:
-    """Every acknowledged run is there, once and whole; at most one more per killed writer."""
-    found = [run.id for run in store.runs("loans", limit=1 << 20)]
-    assert len(found) == len(set(found))
-    assert set(safe) <= set(found)
-    assert len(found) - len(safe) <= killed
-    whole = Counter(line.object.removeprefix("run:") for line in store.log(limit=1 << 20))
-    assert whole == Counter(found)  # the last row of each transaction
-    for one in found[:2]:
-        assert store.load(one).to_dict() == audited().to_dict()
 
 
 def test_killed_writers_lose_no_acknowledged_run(address: str, tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    safe: list[str] = []
-    for _ in range(KILLS):
-        writer = Writer(address, tmp_path)
-        writer.wait_for(1)
-        time.sleep(rng.uniform(0, 0.1))
-        safe += writer.kill()
+    survived = kill_while_keeping(address, tmp_path, 6)
+    assert (survived.lost, survived.twice) == (0, 0)
+    assert survived.acknowledged >= 6
     if not address.startswith("postgresql"):
         assert sqlite3.connect(address).execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    with iso.store.open(address) as store:
-        check_runs(store, safe, KILLS)
 
 
 def test_killed_workers_leave_no_cell_unanswered_and_none_answered_twice(address: str, tmp_path: Path) -> None:
-    rng = np.random.default_rng(2)
-    safe: list[str] = []
-    for turn in range(KILLS):
-        with iso.store.open(address) as store:  # new cells every time: two quick workers may have answered all others
-            seeds = range(20 * turn, 20 * (turn + 1))
-            store.cells.add("quick", [{"method": "x", "data_seed": seed} for seed in seeds])
-        writers = [Writer(address, tmp_path, cells=True) for _ in range(2)]
-        wait_for_one(writers)
-        time.sleep(rng.uniform(0, 0.05))
-        safe += [key for writer in writers for key in writer.kill()]
-    with iso.store.open(address) as store:
-        done = [cell.key for cell in store.cells.list("quick", state="done")]
-        assert len(safe) == len(set(safe))  # a cell is answered by one process
-        assert set(safe) <= set(done)
-        assert len(done) - len(safe) <= 2 * KILLS
-        time.sleep(2.1)  # leases of the killed run out
-        finish(store)
-        assert store.cells.counts("quick") == {"waiting": 0, "running": 0, "done": 20 * KILLS, "failed": 0}
-
-
-def finish(store: Store) -> None:
-    """Answer what is left."""
-    while (lease := store.cells.claim("quick")) is not None:
-        store.cells.finish(lease, figures={})
+    survived = kill_while_answering(address, tmp_path, 6)
+    assert (survived.lost, survived.twice) == (0, 0)
+    assert survived.acknowledged >= 6
 
 
 @pytest.mark.postgres
 def test_a_crashed_server_loses_no_acknowledged_run(tmp_path: Path) -> None:
     with postgres_cluster(fsync=True) as cluster:
-        writer = Writer(cluster.url(), tmp_path)
-        for _ in range(CRASHES):
-            writer.wait_for(1)
-            cluster.crash()
-            cluster.start()
-        writer.wait_for(2)  # it reconnected by itself
-        safe = writer.kill()
-        with iso.store.open(cluster.url()) as store:
-            check_runs(store, safe, 1)
+        survived = crash_server(cluster, tmp_path, 2)
+    assert (survived.lost, survived.twice) == (0, 0)
+    assert survived.acknowledged >= 4
 
 
 def truncations(size: int) -> list[int]:

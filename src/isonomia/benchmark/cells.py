@@ -13,7 +13,8 @@ from isonomia.benchmark.contestants import contestant
 from isonomia.benchmark.grids import Budget, scene_of
 from isonomia.benchmark.pair_scores import score_pairs
 from isonomia.benchmark.processes import peak_mb, reset_peak
-from isonomia.benchmark.scenes import Scene, build
+from isonomia.benchmark.scene_files import prepared
+from isonomia.benchmark.scenes import Scene
 from isonomia.benchmark.settings import Setting
 from isonomia.benchmark.subgroup_scores import score_subgroups
 from isonomia.errors import DataError, NotApplicable
@@ -28,8 +29,8 @@ ZEROS = ("precision", "recall", "f1", "ap", "mrr", "best_jaccard", "coverage")
 
 @lru_cache(maxsize=2)
 def _scene(setting: Setting, seed: int) -> Scene:
-    """Data and model of the last scenes: cells that share one do not train again."""
-    return build(setting, seed)
+    """The last scenes, kept in memory as well as on disk."""
+    return prepared(setting, seed)
 
 
 def run_cell(spec: Mapping[str, Any], report: Callable[[Phase], object] = lambda phase: None) -> dict[str, Any]:

@@ -210,8 +210,6 @@ _ASKED: dict[str, Callable[..., Answer]] = {
     "naivebayes": ask_patterns,
     "verifair": ask_verdict,
 }
-#: Found on one half of the rows, measured on the other, one by one.
-_HOLDOUT: dict[str, Any] = {"holdout": 0.5, "one_by_one": True}
 _VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "divexplorer_t": (
         "divexplorer",
@@ -231,12 +229,7 @@ _VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "sliceline_holdout": (
         "sliceline",
         "SliceLine on half of the rows, measured on the other half, with ranges, one by one",
-        {**_HOLDOUT, "alpha": 0.99},
-    ),
-    "divexplorer_holdout": (
-        "divexplorer",
-        "DivExplorer by t on half of the rows, measured on the other half, with ranges, one by one",
-        {**_HOLDOUT, "rank_by": "t", "min_support": 0.01},
+        {"alpha": 0.99, "holdout": 0.5, "one_by_one": True},
     ),
 }
 #: Methods that do not take part, and why.

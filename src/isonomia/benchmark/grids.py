@@ -12,7 +12,7 @@ from isonomia.benchmark.settings import CENTRE, Setting, bias_by_size, nulls, on
 from isonomia.registry import Registry
 
 #: Raised when scores or methods change within a version, so that cells of an older form are computed again.
-FORM = 3
+FORM = 4
 
 
 @dataclass(frozen=True, kw_only=True)

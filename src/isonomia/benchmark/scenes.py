@@ -79,7 +79,8 @@ class Scene:
     shift : array
         The model's score of each fresh person less the bias-free one.
     truths : tuple of Truth
-    copula : Copula
+    made : Synthetic
+        The data that the model was trained on, and what is true about them.
     """
 
     setting: Setting
@@ -90,7 +91,7 @@ class Scene:
     fresh: Dataset
     shift: Floats
     truths: tuple[Truth, ...]
-    copula: Copula
+    made: Synthetic
     _columns: dict[Any, Codes] = field(default_factory=dict)
 
     def members(self, features: Mapping[str, Codes]) -> dict[str, Codes]:
@@ -108,6 +109,11 @@ class Scene:
             self._columns[key] = column.like(values)
         return self._columns[key]
 
+    @property
+    def copula(self) -> Copula:
+        """The population."""
+        return self.made.copula
+
     @cached_property
     def realised(self) -> tuple[Truth, ...]:
         """The truths that the model realises."""
@@ -121,7 +127,7 @@ class Scene:
 
 
 @lru_cache(maxsize=4)
-def _copula(source: str) -> tuple[Any, dict[str, Any]]:
+def population(source: str) -> tuple[Any, dict[str, Any]]:
     """The population of a source, fitted once per process, and the roles of its columns."""
     if source == "schema":
         roles = {"protected": CREDIT.protected, "privileged": CREDIT.privileged}
@@ -149,27 +155,37 @@ def build(setting: Setting, seed: int) -> Scene:
     rule = oracle(made, aleatoric=setting.aleatoric, epistemic=setting.epistemic)
     data = made.dataset
     model = rule if setting.model == "oracle" else BENCHMARK_MODELS[setting.model].train(data, seed)
-    features = wrap(data.frame).select(list(data.features)).to_native()
-    people = with_roles(data, features)
-    fresh = with_roles(data, _fresh(made, setting, seed))
-    unbiased = _unbiased(rule, fresh.frame)
+    fresh = _fresh(made, setting, seed)
+    unbiased = _unbiased(rule, fresh)
     unit = float(unbiased.std()) if setting.task == "regression" else len(made.scorer.cuts)
-    shift = (_scores(model, data, fresh.frame) - unbiased) / (unit or 1.0)
+    shift = (_scores(model, data, fresh) - unbiased) / (unit or 1.0)
+    return assembled(setting, seed, made, model, fresh, score=_scores(model, data, _features(data)), shift=shift)
+
+
+def assembled(
+    setting: Setting, seed: int, made: Synthetic, model: Any, fresh: Any, *, score: Floats, shift: Floats
+) -> Scene:
+    """A scene from what takes time to prepare: data, model, a frame of fresh people, and what the model gives both."""
+    people = with_roles(made.dataset, fresh)
     return Scene(
         setting=setting,
-        people=people,
+        people=with_roles(made.dataset, _features(made.dataset)),
         model=model,
         outcome=_fair_outcomes(made, seed),
-        score=_scores(model, data, features),
-        fresh=fresh,
+        score=score,
+        fresh=people,
         shift=shift,
-        truths=tuple(_truth(made, subgroup, fresh.frame, shift) for subgroup in made.truth.biased),
-        copula=made.copula,
+        truths=tuple(_truth(made, subgroup, people.frame, shift) for subgroup in made.truth.biased),
+        made=made,
     )
 
 
+def _features(data: Dataset) -> Any:
+    return wrap(data.frame).select(list(data.features)).to_native()
+
+
 def _generated(setting: Setting, seed: int) -> Synthetic:
-    copula, roles = _copula(setting.source)
+    copula, roles = population(setting.source)
     return generate(
         copula,
         n_pairs=setting.n_pairs,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -126,3 +128,18 @@ def test_large_forests_are_not_read_in_passing() -> None:
     boosted = GradientBoostingClassifier(n_estimators=4, random_state=0).fit(X, y)
     assert _leaves(boosted) == sum(tree.get_n_leaves() for tree in boosted.estimators_.ravel())
     assert _leaves(StandardScaler()) == 0
+
+
+def test_people_found_on_adult_could_exist_and_are_natural(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No one contradicts a dependency of the data; at full size `python -m benchmarks pairs_possible_people`."""
+    from benchmarks.pairs import coded, dataset, forest
+
+    monkeypatch.setenv("ISONOMIA_DATA", str(shared_data))
+    frame, target, _ = coded("adult")
+    data = dataset(frame, target, ["sex"])
+    result = find_pairs(data, forest(frame, target, 5), method="auto", max_tests=None, max_model_rows=10_000)
+    assert len(result.pairs) > 500
+    assert result.domain.dependencies is not None
+    assert result.domain.valid(result.pairs.first).all()
+    assert result.domain.valid(result.pairs.second).all()
+    assert result.metrics["naturalness"] >= 0.35

@@ -44,6 +44,16 @@ def scores(search: Search, rows: Any) -> Any:
     return search.trees.raw(spread).reshape(len(rows), -1) - search.trees.decide
 
 
+@pytest.mark.parametrize(("protected", "encoder"), [(("sex",), "one_hot"), (("sex", "town"), "ordinal")])
+@pytest.mark.parametrize("kind", KINDS)
+def test_variants_that_descend_together_arrive_where_each_one_does(
+    kind: str, protected: tuple[str, ...], encoder: str
+) -> None:
+    search = search_of(learn(kind, encoder, 5), protected=protected)
+    rows = EVERYONE[:: max(1, len(EVERYONE) // 300)]
+    assert np.allclose(search.descent.raw(rows)[:, :, 0] - search.trees.decide, scores(search, rows), atol=1e-12)
+
+
 def differ(said: Any) -> Any:
     """Whose variants are decided differently."""
     return (said > 0).any(axis=1) & (said <= 0).any(axis=1)

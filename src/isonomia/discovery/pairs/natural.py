@@ -48,7 +48,7 @@ def _some(n: int, limit: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 class Plausible:
-    """Chooses people who resemble those of the data: a fast substitute for `naturalness` during a search.
+    """Tells who resembles the people of the data: a fast substitute for `naturalness` during a search.
 
     The density of the free columns is that of a Gaussian copula over bins, each bin at the middle of its ranks:
     log p(x) = sum_j log f_j(x_j) - z' (R^-1 - I) z / 2, with z_j the normal score of the bin and R the correlation of
@@ -70,12 +70,11 @@ class Plausible:
         correlation = np.atleast_2d(np.corrcoef(scores, rowvar=False)) if len(self.columns) else identity
         self.precision = np.linalg.inv((1 - RIDGE) * np.nan_to_num(correlation) + RIDGE * identity) - identity
         self.own = np.sort(self._log(people))
-        self.rng = space.rng
 
-    def accept(self, rows: Floats, strength: float) -> NDArray[np.bool_]:
-        """Each of the rows with the probability rank^strength."""
+    def likely(self, rows: Floats, level: float) -> NDArray[np.bool_]:
+        """Which rows are at least as likely as this share of the data's own."""
         rank = np.searchsorted(self.own, self._log(rows)) / len(self.own)
-        return np.asarray(rank**strength >= self.rng.random(len(rows)))
+        return np.asarray(rank >= level)
 
     def _codes(self, rows: Floats) -> list[NDArray[np.intp]]:
         return [self.bins.codes(rows, column) for column in self.columns]

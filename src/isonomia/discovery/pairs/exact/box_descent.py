@@ -214,11 +214,41 @@ class BoxDescent:
         return np.asarray(boxes.node[row, pick])
 
     def raw(self, rows: Floats) -> Floats:
-        """The raw scores (n, V, K) of people in every variant."""
-        count = len(self.variants)
-        spread = np.repeat(rows, count, axis=0)
-        spread[:, self.protected] = np.tile(self.variants, (len(rows), 1))
-        return self.trees.raw(spread).reshape(len(rows), count, -1)
+        """The raw scores (n, V, K) of people in every variant.
+
+        The variants of a person go down a tree together until a test of a protected feature parts them.
+        """
+        trees, count = self.trees, len(self.variants)
+        person, node = np.repeat(np.arange(len(rows)), len(trees.roots)), np.tile(trees.roots, len(rows))
+        who = np.ones((len(node), count), dtype=bool)
+        total = np.tile(trees.base, (len(rows), count, 1)).astype(float)
+        while node.size:
+            ended = trees.feature[node] < 0
+            if ended.any():
+                path, variant = np.nonzero(who[ended])
+                key, value = person[ended][path] * count + variant, trees.value[node[ended]][path]
+                for k in range(trees.n_classes):
+                    total[:, :, k] += sum_by(key, value[:, k], len(rows) * count).reshape(len(rows), count)
+                person, node, who = person[~ended], node[~ended], who[~ended]
+            feature, known = trees.feature[node], self.answer_of[node]
+            at = rows[person, feature]
+            left = at <= trees.cut[node]
+            grouped = np.flatnonzero((trees.group[node] >= 0) & (known < 0))
+            if grouped.size:
+                value = at[grouped] - trees.origin[feature[grouped]]
+                left[grouped] = in_mask(trees.masks, trees.group[node[grouped]], value)
+            asked = np.flatnonzero(known >= 0)
+            goes = who[asked] & self.answers[known[asked]]
+            stays = who[asked] & ~goes
+            left[asked] = goes.any(axis=1)
+            parted = np.flatnonzero(left[asked] & stays.any(axis=1))
+            who[asked[parted]] = goes[parted]
+            person = np.concatenate([person, person[asked[parted]]])
+            who = np.concatenate([who, stays[parted]])
+            node = np.concatenate(
+                [np.where(left, trees.left[node], trees.right[node]), trees.right[node[asked[parted]]]]
+            )
+        return total
 
     # contents of a box ----------------------------------------------------------------------------------------
 

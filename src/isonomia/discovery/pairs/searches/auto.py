@@ -22,8 +22,8 @@ from isonomia.typing import Floats
 
 #: Shares of the budget for observed people, for people drawn uniformly, and for bisections.
 OBSERVED, UNIFORM, BISECTION = 0.15, 0.05, 0.10
-#: How strongly people who resemble those of the data are preferred, one flood after the other.
-STRENGTHS = (1.5, 0.75, 0.0)
+#: Only people at least as likely as this share of the data's own rows are searched, one flood after the other.
+LEVELS = (0.5, 0.35, 0.25, 0.15, 0.05, 0.0)
 #: Tests where no budget of tests or rows is given.
 DEFAULT_TESTS = 100_000
 #: Forests with more leaves than this are not worth the certifying of their boxes.
@@ -50,8 +50,8 @@ def auto(
        remaining budget at most unless nothing else is left to find.
     C. Seeds: people drawn uniformly, and bisections between people of the data with opposite decisions.
     D. A flood from all of them, cell by cell of a coarse map (`Cells`), the most promising steps first.
-       With `natural`, a step is taken with a probability that grows with how likely the person is in the data; the
-       demand is lowered where nobody is left to find.
+       With `natural`, it stays among people as likely as most of the data's own rows; the demand is lowered where
+       nobody is left to find.
     E. The findings as subgroups of the data (`lift`), and how natural the people found are.
 
     Parameters
@@ -98,8 +98,8 @@ def auto(
     seeds = np.concatenate([rows for rows, _ in pool])
     margins = np.concatenate([margin for _, margin in pool])
     resembling = Plausible(space) if natural and len(space.people) and len(space.movable) else None
-    for strength in STRENGTHS if resembling is not None else (0.0,):
-        allowed = None if resembling is None else partial(resembling.accept, strength=strength)
+    for level in LEVELS if resembling is not None else (0.0,):
+        allowed = None if resembling is None else partial(resembling.likely, level=level)
         start = np.ones(len(seeds), dtype=bool) if allowed is None else allowed(seeds)
         found = yield from search_frontier(space, cells, seeds[start], margins[start], allowed=allowed)
         seeds, margins = np.concatenate([seeds[~start], found.rows]), np.concatenate([margins[~start], found.margin])

@@ -205,13 +205,16 @@ def _chebyshev_slope() -> Floats:
 
 
 def _chebyshev(x: Floats, grid: Floats) -> Floats:
+    """T_0, T_1, ... at x, twice as many at a time: T_(m+i) = 2 T_m T_i - T_(m-i)."""
     t = (2 * x - grid[0] - grid[-1]) / (grid[-1] - grid[0])
     out = np.empty((_NODES, len(t)))
     out[0], out[1] = 1.0, t
-    twice = 2 * t
-    for j in range(2, _NODES):
-        np.multiply(twice, out[j - 1], out=out[j])
-        out[j] -= out[j - 2]
+    m = 1
+    while m < _NODES - 1:
+        more = min(m, _NODES - 1 - m)
+        np.multiply(out[1 : more + 1], 2 * out[m], out=out[m + 1 : m + more + 1])
+        out[m + 1 : m + more + 1] -= out[m - more : m][::-1]
+        m += more
     return out
 
 
