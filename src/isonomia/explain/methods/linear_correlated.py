@@ -10,12 +10,14 @@ from isonomia.explain.methods.enumeration import all_coalitions, shapley_matrix
 from isonomia.explain.methods.linear import coefficients, refuses
 from isonomia.explain.players import Players
 from isonomia.parameters import Integer, Parameter
-from isonomia.typing import Bools, Floats
+from isonomia.typing import Bools, Floats, Indices
 
 #: Up to so many columns every coalition is tried.
 ENUMERATED = 12
 #: Directions with a smaller share of the variance than this are taken to have none.
 RANK = 1e-10
+#: Pairs of orders that are worked on together.
+BLOCK = 32
 
 
 def coalition_weights(players: Players, coalitions: Bools, covariance: Floats, weights: Floats) -> Floats:
@@ -44,16 +46,40 @@ def _enumerated(players: Players, covariance: Floats, weights: Floats) -> Floats
 def _sampled(players: Players, covariance: Floats, weights: Floats, orders: int, seed: int) -> Floats:
     """One such matrix per pair of an order and its reverse: (pairs, M, D, K)."""
     rng = np.random.default_rng(seed)
-    m = len(players)
-    half = rng.random((max(2, orders // 2), m)).argsort(axis=1)
-    order = np.stack([half, half[:, ::-1]], axis=1).reshape(-1, m)
-    rank = order.argsort(axis=1)
-    joined = rank[:, None, :] < np.arange(m + 1)[None, :, None]
-    distinct, inverse = np.unique(joined.reshape(-1, m), axis=0, return_inverse=True)
-    each = coalition_weights(players, distinct, covariance, weights)
-    steps = np.diff(each[inverse.reshape(len(order), m + 1)], axis=1)
-    found = np.take_along_axis(steps, rank[:, :, None, None], axis=1)
-    return np.asarray(found.reshape(len(half), 2, *found.shape[1:]).mean(axis=1))
+    half = rng.random((max(2, orders // 2), len(players))).argsort(axis=1)
+    found = []
+    for part in np.array_split(half, -(-len(half) // BLOCK)):
+        each = [_along(players, order, covariance, weights) for order in (part, part[:, ::-1])]
+        found.append((each[0] + each[1]) / 2)
+    return np.concatenate(found)
+
+
+def _along(players: Players, order: Indices, covariance: Floats, weights: Floats) -> Floats:
+    """What each player adds when players join in an order: (orders, M, D, K).
+
+    Along an order every column is taken for what the columns before it do not tell of it: elimination of the covariance
+    gives those remainders, which are uncorrelated, for all coalitions of the order at once. A column that the ones
+    before it determine has none.
+    """
+    turn = order.argsort(axis=1)[:, players.owner].argsort(axis=1, kind="stable")  # coordinates as they join
+    size = turn.shape[1]
+    S = covariance[turn[:, :, None], turn[:, None, :]]
+    pull = (covariance @ weights)[turn]
+    remainder = np.broadcast_to(np.eye(size), S.shape).copy()
+    least = RANK * np.diagonal(S, axis1=1, axis2=2)
+    for k in range(size):
+        with np.errstate(divide="ignore"):
+            scale = np.where(S[:, k, k] > least[:, k], 1 / S[:, k, k], 0.0)
+        share = (S[:, k + 1 :, k] * scale[:, None])[:, :, None]
+        S[:, k + 1 :, k + 1 :] -= share * S[:, None, k, k + 1 :]
+        pull[:, k + 1 :] -= share * pull[:, None, k]
+        remainder[:, k + 1 :, : k + 1] -= share * remainder[:, None, k, : k + 1]
+        pull[:, k] *= scale[:, None]
+    back = turn.argsort(axis=1)
+    lead = np.arange(len(turn))[:, None]
+    remainder = remainder[lead[:, :, None], back[:, :, None], back[:, None, :]]
+    added = remainder[..., None] * pull[lead, back][:, :, None, :]
+    return np.moveaxis(players.total(np.moveaxis(added, 1, -1)), -1, 1)
 
 
 def _run(problem: Problem) -> Values:
