@@ -107,7 +107,7 @@ def test_rows_in_files_are_counted(kind: str, table: str, asked: str, in_memory:
         data = iso.read(file, engine="duckdb", memory="256MB", **roles)
     else:
         data = iso.Dataset(pl.scan_parquet(file), name=table, **roles)
-    assert_same(expected, answer_of(asked, data), tolerance=1e-8)
+    assert_same(expected, answer_of(asked, data))
 
 
 @pytest.mark.postgres
@@ -118,7 +118,7 @@ def test_rows_in_a_database_are_counted(table: str, in_memory: Any, postgres_url
     for asked in asked_of(table):
         _, roles, expected = in_memory(table, asked)
         found = answer_of(asked, iso.read(postgres_url, table="loans", **roles))
-        assert_same(expected, found, where=asked, tolerance=1e-8)
+        assert_same(expected, found, where=asked)
 
 
 @pytest.mark.usefixtures("too_large")
@@ -140,7 +140,7 @@ def test_drift_is_counted(kinds: tuple[str, str], table: str, tmp_path: Path) ->
 
     expected = drift(*(iso.read(file, **roles) for file in files), joint=False)
     found = drift(*map(opened, kinds, files), joint=False)
-    assert_same(expected.to_dict(), found.to_dict(), tolerance=1e-9)
+    assert_same(expected.to_dict(), found.to_dict())
     assert table == "nasty" or expected.values["drifted_features"] > 0
 
 
@@ -183,7 +183,7 @@ def test_coverage_is_counted(by_group: bool, table: str) -> None:
     there = [iso.Dataset(half.lazy(), **roles) for half in halves]
     expected = conformal(here[0], calibration=here[1], by_group=by_group, alpha=0.2)
     found = conformal(there[0], calibration=there[1], by_group=by_group, alpha=0.2)
-    assert_same(expected.to_dict(), found.to_dict(), tolerance=1e-9)
+    assert_same(expected.to_dict(), found.to_dict())
     split = conformal(iso.Dataset(frame.lazy(), **roles), by_group=by_group, alpha=0.2)
     coverage = split.values["coverage"]
     assert coverage.low - 0.03 < 0.8 < coverage.high + 0.03
