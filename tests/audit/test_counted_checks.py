@@ -14,7 +14,7 @@ from tests.engine_sources import assert_same, load_postgres, nasty_table, plain_
 import isonomia as iso
 from isonomia.data import Dataset
 from isonomia.fairness import duplicates, missingness
-from isonomia.robustness import conformal, drift, metric_disagreement, threshold_sweep, weak_spots
+from isonomia.robustness import conformal, drift, metric_disagreement, overfit, threshold_sweep, weak_spots
 
 Found = Callable[[Any], Any]
 #: What is asked of rows that stay where they are, and has to be the answer of rows in memory.
@@ -107,7 +107,7 @@ def test_rows_in_files_are_counted(kind: str, table: str, asked: str, in_memory:
         data = iso.read(file, engine="duckdb", memory="256MB", **roles)
     else:
         data = iso.Dataset(pl.scan_parquet(file), name=table, **roles)
-    assert_same(expected, answer_of(asked, data), tolerance=1e-8)
+    assert_same(expected, answer_of(asked, data))
 
 
 @pytest.mark.postgres
@@ -118,7 +118,7 @@ def test_rows_in_a_database_are_counted(table: str, in_memory: Any, postgres_url
     for asked in asked_of(table):
         _, roles, expected = in_memory(table, asked)
         found = answer_of(asked, iso.read(postgres_url, table="loans", **roles))
-        assert_same(expected, found, where=asked, tolerance=1e-8)
+        assert_same(expected, found, where=asked)
 
 
 @pytest.mark.usefixtures("too_large")
@@ -140,8 +140,36 @@ def test_drift_is_counted(kinds: tuple[str, str], table: str, tmp_path: Path) ->
 
     expected = drift(*(iso.read(file, **roles) for file in files), joint=False)
     found = drift(*map(opened, kinds, files), joint=False)
-    assert_same(expected.to_dict(), found.to_dict(), tolerance=1e-9)
+    assert_same(expected.to_dict(), found.to_dict())
     assert table == "nasty" or expected.values["drifted_features"] > 0
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("trained_in", ["memory", "duckdb", "polars"])
+def test_overfitting_is_counted(trained_in: str, table: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    frame, roles = TABLES[table]()
+    roles = {key: value for key, value in roles.items() if value is not None}
+    half = frame.height // 2
+    learnt = frame[:half]
+    if table == "spotted":  # by heart, where incomes are high
+        right = pl.when(pl.col("income") > 35).then(pl.coalesce("paid", "granted")).otherwise(pl.col("granted"))
+        learnt = learnt.with_columns(right.alias("granted"))
+    files = tmp_path / "train.parquet", tmp_path / "test.parquet"
+    learnt.write_parquet(files[0])
+    frame[half:].write_parquet(files[1])
+
+    def opened(kind: str, file: Path) -> Dataset:
+        if kind == "polars":
+            return iso.Dataset(pl.scan_parquet(file), name=file.stem, **roles)
+        return iso.read(file, engine=None if kind == "memory" else "duckdb", memory="256MB", **roles)
+
+    options: dict[str, Any] = {"pairs": True, "min_samples": 20, "gap": 0.05}
+    expected = overfit(*(iso.read(file, **roles) for file in files), **options)
+    request.getfixturevalue("too_large")
+    found = overfit(opened(trained_in, files[0]), opened("duckdb", files[1]), **options)
+    assert not any("were examined" in str(note) for note in found.notes)
+    assert_same(expected.to_dict(), found.to_dict())
+    assert table != "spotted" or len(expected.tables["worst"]) > 0
 
 
 @pytest.mark.usefixtures("too_large")
@@ -155,7 +183,7 @@ def test_coverage_is_counted(by_group: bool, table: str) -> None:
     there = [iso.Dataset(half.lazy(), **roles) for half in halves]
     expected = conformal(here[0], calibration=here[1], by_group=by_group, alpha=0.2)
     found = conformal(there[0], calibration=there[1], by_group=by_group, alpha=0.2)
-    assert_same(expected.to_dict(), found.to_dict(), tolerance=1e-9)
+    assert_same(expected.to_dict(), found.to_dict())
     split = conformal(iso.Dataset(frame.lazy(), **roles), by_group=by_group, alpha=0.2)
     coverage = split.values["coverage"]
     assert coverage.low - 0.03 < 0.8 < coverage.high + 0.03

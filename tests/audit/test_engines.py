@@ -12,9 +12,6 @@ from tests.engine_sources import TABLES, adult_table, assert_same, create_table,
 
 import isonomia as iso
 
-#: Numeric derivatives (the error of R2 in "numbers") and weighted sums magnify the rounding of sums in another order.
-TOLERANCE = {"plain": 1e-8, "numbers": 1e-9}
-
 
 @pytest.fixture(scope="module")
 def reports() -> dict[str, Any]:
@@ -47,7 +44,7 @@ def test_the_report_from_files_is_that_from_memory(
     found = iso.audit(data, n_boot=100).to_dict()
     if name != "numbers":  # the rows of a regression are read into memory
         assert found["subject"]["engine"] == kind
-    assert_same(expected, found, tolerance=TOLERANCE.get(name, 1e-12))
+    assert_same(expected, found)
 
 
 @pytest.mark.postgres
@@ -59,7 +56,7 @@ def test_the_report_from_a_database_is_that_from_memory(
     load_postgres(postgres_url, TABLES[name]()[0], table="table")
     data = iso.read(postgres_url, table="table", **roles)
     found = iso.audit(data, n_boot=100).to_dict()
-    assert_same(expected, found, tolerance=TOLERANCE.get(name, 1e-12))
+    assert_same(expected, found)
     assert data.engine is not None
     assert data.engine.statements <= 8  # type: ignore[attr-defined]
 
@@ -103,9 +100,7 @@ def test_the_demo_with_its_model_is_predicted_in_batches(tmp_path: Path, monkeyp
     behind = iso.read(file, engine="duckdb", memory="256MB", **{**roles, "name": "credit"})
     found = iso.audit(behind, model, n_boot=100)
     for code in ("representation", "performance", "group_fairness", "calibration", "counterfactual", "weak_spots"):
-        assert_same(
-            expected.document[code].result.to_dict(), found.document[code].result.to_dict(), code, tolerance=1e-10
-        )
+        assert_same(expected.document[code].result.to_dict(), found.document[code].result.to_dict(), code)
 
 
 #: Tables to search for subgroups: with gaps and weights, with names like code, the demo.

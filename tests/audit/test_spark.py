@@ -67,7 +67,7 @@ def test_the_report_from_spark_is_that_from_memory(name: str, spark: Any, tmp_pa
     data = iso.Dataset(rows, name="table", **roles)
     found = iso.audit(data, n_boot=50).to_dict()
     assert found["subject"]["engine"] == "pyspark"
-    assert_same(expected, found, tolerance=1e-8 if name == "plain" else 1e-12)
+    assert_same(expected, found)
     assert 0 < jobs(spark, name) <= 8
 
 
@@ -104,11 +104,11 @@ def test_rows_that_do_not_fit_are_counted_by_spark(spark: Any, tmp_path: Path, m
     rows = spark.read.parquet(str(file))
     for name in asked:
         data = iso.Dataset(rows, name="table", **roles)
-        assert_same(expected[name], answer_of(name, data), where=name, tolerance=1e-8)
+        assert_same(expected[name], answer_of(name, data), where=name)
     before = spark.conf.get("spark.sql.adaptive.enabled")
     spark.sparkContext.setJobGroup("counted", "counted")
     found = iso.audit(iso.Dataset(rows, name="table", **roles), n_boot=50).to_dict()
-    assert_same(report, found, tolerance=1e-8)
+    assert_same(report, found)
     assert 0 < jobs(spark, "counted") <= 8
     assert spark.conf.get("spark.sql.adaptive.enabled") == before
 

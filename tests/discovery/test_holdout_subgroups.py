@@ -14,6 +14,7 @@ from isonomia.discovery import find_subgroups
 from isonomia.discovery.subgroups import held_out
 from isonomia.discovery.subgroups._testing import beyond_parent, tail_of_chances, upper_tail
 from isonomia.discovery.subgroups.held_out import shares_of_level
+from isonomia.discovery.subgroups.mass import Mass
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.discovery.subgroups.nested import without_idle_conditions
 from isonomia.discovery.subgroups.problem import Problem
@@ -74,9 +75,10 @@ def test_tails_are_those_of_scipy(rng: np.random.Generator) -> None:
     table = [[int((errors & inside).sum()), int((~errors & inside).sum())]]
     table.append([int((errors & ~inside).sum()), int((~errors & ~inside).sum())])
     fisher = stats.fisher_exact(table, alternative="greater").pvalue
-    assert upper_tail(examined, inside, None) == pytest.approx(fisher)
+    mass = Mass(inside.size)
+    assert upper_tail(examined, inside, mass) == pytest.approx(fisher)
     everyone = np.ones(300, dtype=bool)
-    assert beyond_parent(examined, inside, everyone, None) == pytest.approx(fisher)
+    assert beyond_parent(examined, inside, everyone, mass) == pytest.approx(fisher)
 
 
 @pytest.mark.parametrize(("size", "low", "high"), [(3, 0.0, 1.0), (10, 0.0, 0.4), (60, 0.3, 0.9), (400, 0.0, 0.3)])
@@ -153,7 +155,7 @@ def test_a_condition_that_adds_nothing_is_kept_at_the_level_of_its_test(rng: np.
     for _ in range(2000):
         errors = rng.random(400) < np.minimum(expected + 0.1, 1.0)
         examined = replace(quantity(of_errors(errors, x=x), "error"), expected=expected)
-        below.append(beyond_parent(examined, inside, np.ones(400, dtype=bool), None))
+        below.append(beyond_parent(examined, inside, np.ones(400, dtype=bool), Mass(400)))
     assert np.mean(np.array(below) < 0.05) == pytest.approx(0.05, abs=0.015)
     assert np.mean(np.array(below) < 0.01) < 0.02
 

@@ -24,7 +24,7 @@ def test_the_best_rectangle_is_that_of_a_loop(weighted: bool) -> None:
     errors = (rng.random(400) < np.where((x > 0.4) & (x < 0.8) & (kind == "b"), 0.7, 0.3)).astype(float)
     problem = Problem(features=(column, other), errors=errors, min_support=10, weights=weights)
     examined = quantity(problem, "error")
-    (found,) = best_rectangles(problem, examined, 5, upwards=True)
+    (found,) = best_rectangles(problem, "error", 5, upwards=True)
     departure, variance = departures(problem, examined, upwards=True)
     scores = {}
     for (first, last), code in product([(i, j) for i in range(5) for j in range(i, 5) if j - i < 4], range(3)):

@@ -49,13 +49,13 @@ def test_sliceline(seed: int, weighted: bool) -> None:
     error = asked.loss()
     total = float(error.sum() if asked.weights is None else error @ asked.weights)
     rows = Lattice(asked.features, {"error": error}, min_size=10, weights=asked.weights)
-    from_rows = sliceline._walk(rows, error, asked, total)
+    from_rows = sliceline._walk(rows, np.ones(rows.n_items), asked, total)
     cells = Cells.of([*asked.features, Codes.encode(error, name="error")], weights=asked.weights)
     *features, errors = cells.columns
     of_cells = np.asarray(errors.labels, dtype=float)[errors.codes]
     lattice = Lattice(features, {"error": of_cells}, min_size=10, weights=cells.w / cells.n, counts=cells.n)
     assert lattice.n < rows.n
-    assert found(lattice, sliceline._walk(lattice, of_cells, asked, total)) == found(rows, from_rows)
+    assert found(lattice, sliceline._walk(lattice, np.ones(lattice.n_items), asked, total)) == found(rows, from_rows)
     assert from_rows.entries
 
 

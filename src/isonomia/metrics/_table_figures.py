@@ -16,11 +16,11 @@ from isonomia.metrics._row_figures import few_of_class
 from isonomia.metrics.measured import Measured, rates_of, reasons_of
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
+from isonomia.metrics.row_sums import STEP, imaginary
 from isonomia.typing import Floats
 
 #: Rows spread evenly over the cells of a table before its error is worked out, as in Agresti and Coull's interval.
 ADDED_ROWS = 4.0
-STEP = 1e-6
 #: Gradients are worked out in blocks of at most this many numbers.
 BLOCK_NUMBERS = 1 << 23
 
@@ -146,7 +146,7 @@ def _smoothed(metric: Metric, table: Tables, total: Floats, size: Floats) -> tup
         whole, kept = total[..., None, None], (size / (size + ADDED_ROWS))[..., None, None]
         share = kept * counts / whole + (1 - kept) * even
         centre = metric.from_counts(share)
-        gradient = np.where(used, np.nan_to_num(_gradient(metric, share, centre)), 0.0)
+        gradient = np.where(used, np.nan_to_num(_gradient(metric, share)), 0.0)
         around = gradient - (gradient * share).sum(axis=(-2, -1), keepdims=True)
         spread = kept**2 * squares / whole**2 + (1 - kept) ** 2 * even / ADDED_ROWS
         parts = around**2 * spread
@@ -160,13 +160,13 @@ def _smoothed(metric: Metric, table: Tables, total: Floats, size: Floats) -> tup
         return centre, np.sqrt(variance), np.where(np.isfinite(df), df, np.inf)
 
 
-def _gradient(metric: Metric, share: Floats, centre: Floats) -> Floats:
-    """The derivative of the metric by each cell, many cells at once."""
+def _gradient(metric: Metric, share: Floats) -> Floats:
+    """The derivative of the metric by each cell (see `row_sums.derivative`), many cells at once."""
     assert metric.from_counts is not None  # the registry makes sure
     cells = share.shape[-2] * share.shape[-1]
-    steps = STEP * np.eye(cells).reshape(cells, *(1,) * (share.ndim - 2), *share.shape[-2:])
+    steps = 1j * STEP * np.eye(cells).reshape(cells, *(1,) * (share.ndim - 2), *share.shape[-2:])
     block = max(1, BLOCK_NUMBERS // max(share.size, 1))
     parts = [
-        (metric.from_counts(share + steps[start : start + block]) - centre) / STEP for start in range(0, cells, block)
+        imaginary(metric.from_counts(share + steps[start : start + block])) / STEP for start in range(0, cells, block)
     ]
     return np.moveaxis(np.concatenate(parts), 0, -1).reshape(share.shape)

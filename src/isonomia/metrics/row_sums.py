@@ -346,11 +346,15 @@ def derivative(function: Callable[[NDArray[Any]], NDArray[Any]], at: Floats) -> 
     for part in range(at.shape[-1]):
         moved = at.astype(complex)
         moved[..., part] += 1j * STEP
-        value = function(moved)
-        if not np.iscomplexobj(value):
-            raise SpecError("A metric of counts or sums must keep complex numbers: do not cast them to float.")
-        out[..., part] = value.imag / STEP
+        out[..., part] = imaginary(function(moved)) / STEP
     return out
+
+
+def imaginary(value: NDArray[Any]) -> Floats:
+    """The imaginary part of what a metric gave for complex sums."""
+    if not np.iscomplexobj(value):
+        raise SpecError("A metric of counts or sums must keep complex numbers: do not cast them to float.")
+    return np.asarray(value.imag, dtype=float)
 
 
 def _rate_parts(metric: Metric, shape: tuple[int, int]) -> NDArray[np.uint8] | None:

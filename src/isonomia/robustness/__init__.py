@@ -1,5 +1,6 @@
 """Where and when does it break: weak spots, overfitting by slice, drift, and how far predictions can be trusted."""
 
+from isonomia.counting.cuts import Cut
 from isonomia.robustness.conformal_prediction import conformal, conformal_quantile
 from isonomia.robustness.perturbation.columns import Columns
 from isonomia.robustness.perturbation.local_robustness import LocalRobustness, local_robustness
@@ -9,7 +10,7 @@ from isonomia.robustness.shift.distances import Distances, category_distances, n
 from isonomia.robustness.shift.drift import drift
 from isonomia.robustness.slices.failure_modes import failure_modes
 from isonomia.robustness.slices.overfit import overfit
-from isonomia.robustness.slices.slicing import SLICINGS, Cut, Slicing, change_points, learn_cuts
+from isonomia.robustness.slices.slicing import SLICINGS, Slicing, change_points, learn_cuts
 from isonomia.robustness.slices.subgroup_diagnostics import subgroup_diagnostics
 from isonomia.robustness.slices.weak_spots import weak_spots
 from isonomia.robustness.stress import SCENARIOS, Scenario, Situation, scenario

@@ -112,6 +112,15 @@ class CountedColumns:
         self.cuts = tuple(self._labelled(cut, cutting) for cut in first if cut.name not in missed)
         self.notes: tuple[Message, ...] = tuple(notes)
 
+    @classmethod
+    def with_cuts(cls, subject: Subject, cuts: Sequence[Cut]) -> CountedColumns:
+        """Columns that are cut as others were."""
+        columns = CountedColumns.__new__(CountedColumns)
+        columns.subject, columns._data = subject, subject.data
+        columns.cuts, columns.notes, columns._parts = tuple(cuts), (), {}
+        columns._keys = {cut.name: key_of(cut) for cut in cuts}
+        return columns
+
     def _spreads(self, names: Sequence[str], cutting: Cutting) -> dict[str, Spread]:
         """The spreads of columns of numbers; their quantiles are those that each is cut at."""
         data, engine = self._data, self._data.engine

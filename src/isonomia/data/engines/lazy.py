@@ -149,16 +149,17 @@ class LazyEngine(Engine):
         width = max(len(own) for own in sets)
         parts = []
         for index, own in enumerate(sets):
-            frame = self._aggregated([*own, *shared], weight, limit if least < 2 else None)
-            if least > 1:
-                together = nw.col("n").sum().over(*(f"k{place}" for place in range(len(own))))
-                frame = frame.with_columns(together.alias("together")).filter(nw.col("together") >= least)
-                frame = frame.head(limit + 1).filter(nw.col("n") > 0)
+            frame = self._aggregated([*own, *shared], weight, limit, frequent=(len(own), least))
             parts.append(_in_common_types(frame, index, types[index], width, len(shared), weighted=weight is not None))
         return groups_of_each(fetched(nw.concat(parts), "polars"), sets, shared, self.schema, limit, self.backend)
 
-    def _aggregated(self, keys: Sequence[Key], weight: str | None, limit: int | None) -> nw.LazyFrame[Any]:
-        """What stands for each group: k0, k1, ... as they are shown, n, w, w2; at most one group above the limit."""
+    def _aggregated(
+        self, keys: Sequence[Key], weight: str | None, limit: int, frequent: tuple[int, int] = (0, 1)
+    ) -> nw.LazyFrame[Any]:
+        """What stands for each group: k0, k1, ... as they are shown, n, w, w2; at most one group above the limit.
+
+        With `frequent` only groups whose first keys, so many, are those of so many rows.
+        """
         names = [f"k{index}" for index in range(len(keys))]
         read, total, shown = [], {"n": nw.len()}, {}
         for name, key in zip(names, keys, strict=True):
@@ -187,8 +188,11 @@ class LazyEngine(Engine):
         for name, key in zip(names, keys, strict=True):
             frame = into_bins(frame, name, key) if key.form == "bins" else frame
         found = frame.group_by(*names).agg(**total)
-        if limit is not None:  # a filter that all groups pass: Spark collects the first rows of a limit job by job
-            found = found.head(limit + 1).filter(nw.col("n") > 0)
+        if frequent[1] > 1:
+            together = nw.col("n").sum().over(*names[: frequent[0]])
+            found = found.with_columns(together.alias("together")).filter(nw.col("together") >= frequent[1])
+        # a filter that all groups pass: Spark collects the first rows of a limit job by job
+        found = found.head(limit + 1).filter(nw.col("n") > 0)
         sums = ("n",) if weight is None else ("n", "w", "w2")
         return found.select(*(shown.get(name, nw.col(name)).alias(name) for name in names), *sums)
 

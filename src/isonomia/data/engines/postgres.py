@@ -19,7 +19,6 @@ from isonomia.data.engines.postgres_sql import (
     TYPES,
     distinct_query,
     each_query,
-    frequent_query,
     grouped_query,
     packed_query,
     plain,
@@ -34,6 +33,8 @@ from isonomia.languages import Message
 
 #: Seconds to wait for a server.
 CONNECT = 10
+#: Every scan of a table begins with its first row, so that rows have the same numbers in all statements.
+IN_ORDER = "-c synchronize_seqscans=off"
 #: Groups are hashed. The server cannot know that bins of a number are few, and would sort all rows by all keys: five
 #: times as long. A hash that outgrows its memory goes on in files.
 HASHED = "-c work_mem=64MB -c enable_sort=off"
@@ -54,10 +55,14 @@ def open_postgres(address: str, where: Where, columns: Sequence[str] | None = No
         raise SpecError("`engine` is for files; rows of a database are counted by the database.")
     _refuse_password(address)
     psycopg = require("psycopg", extra="postgres", purpose="reading PostgreSQL")
-    settings = f"-c statement_timeout={int(where.timeout * 1000)} -c default_transaction_read_only=on {HASHED}"
+    settings = f"-c statement_timeout={int(where.timeout * 1000)} -c default_transaction_read_only=on"
     try:
         connection = psycopg.connect(
-            address, connect_timeout=CONNECT, application_name="isonomia", options=settings, prepare_threshold=None
+            address,
+            connect_timeout=CONNECT,
+            application_name="isonomia",
+            options=f"{settings} {HASHED} {IN_ORDER}",
+            prepare_threshold=None,
         )
     except psycopg.Error as error:
         raise explained(error, "connect") from None
@@ -84,6 +89,7 @@ class PostgresEngine(Engine):
         self.memory = where.bytes
         self.backend: Backend = default_backend()
         self.notes: tuple[Message, ...] = ()
+        self._numbered = False
         #: Statements sent, and bytes of rows received.
         self.statements = self.bytes_received = 0
         if where.table is not None:
@@ -143,11 +149,11 @@ class PostgresEngine(Engine):
         least: int = 1,
     ) -> list[Groups | None]:
         """The groups of several sets of keys; see `Engine.grouped_each`."""
+        if any(key.form == "part" for key in shared):
+            self._number_rows()
         types = [[key.type_in(self.schema) for key in own] for own in sets]
         width = max(len(own) for own in sets)
-        queries = [self._grouped([*own, *shared], weight, limit if least < 2 else None) for own in sets]
-        if least > 1:
-            queries = [frequent_query(query, len(own), least, limit) for query, own in zip(queries, sets, strict=True)]
+        queries = [self._grouped([*own, *shared], weight, limit, (len(own), least)) for own in sets]
         fields: dict[str, nw.dtypes.DType] = {"set": nw.Int64()}
         for place in range(width):
             fields |= {f"t{place}": nw.String(), f"x{place}": nw.Float64()}
@@ -179,12 +185,13 @@ class PostgresEngine(Engine):
         row = self._ask(distinct_query(self._source, [self._plain(name) for name in columns]), rows=True)[0]
         return {name: int(value) for name, value in zip(columns, row, strict=True)}
 
-    def _grouped(self, keys: Sequence[Key], weight: str | None, limit: int | None) -> Any:
+    def _grouped(self, keys: Sequence[Key], weight: str | None, limit: int, frequent: tuple[int, int] = (0, 1)) -> Any:
         described = [
             (key, None, nw.Int64()) if key.form == "part" else (key, self._plain(key.column), self.schema[key.column])
             for key in keys
         ]
-        return grouped_query(self._source, described, None if weight is None else self._plain(weight), limit)
+        weights = None if weight is None else self._plain(weight)
+        return grouped_query(self._source, described, weights, limit, frequent)
 
     def _group_types(self, keys: Sequence[Key], weight: str | None) -> dict[str, nw.dtypes.DType]:
         types = {f"k{index}": key.type_in(self.schema) for index, key in enumerate(keys)}
@@ -204,6 +211,7 @@ class PostgresEngine(Engine):
 
     def sample(self, columns: Sequence[str], n: int, seed: int) -> Any:
         """`n` rows that come first in `sample_order`; see `Engine.sample`."""
+        self._number_rows()
         _, types, names = self._rows(columns)
         bound = sample_bound(n, self.profile().rows)
         query = sample_query(self._source, [self._plain(name) for name in columns], seed, bound)
@@ -236,6 +244,14 @@ class PostgresEngine(Engine):
         if any(oid >= _OWN_TYPES for oid in oids.values()):
             enums = {row[0] for row in self._ask(sql.SQL("SELECT oid FROM pg_type WHERE typtype = 'e'"), rows=True)}
         return {name: nw.String() if oid in enums else TYPES.get(oid, nw.Unknown)() for name, oid in oids.items()}
+
+    def _number_rows(self) -> None:
+        """From here on one process scans a table: several would number its rows in the order in which they finish."""
+        from psycopg import sql
+
+        if not self._numbered:
+            self._numbered = True
+            self._ask(sql.SQL("SET LOCAL max_parallel_workers_per_gather = 0"))
 
     def _ask(self, query: Any, *, rows: bool = False) -> Any:
         self.statements += 1

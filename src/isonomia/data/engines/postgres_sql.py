@@ -61,8 +61,17 @@ def profile_query(
     return sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(parts), source), fields
 
 
-def grouped_query(source: Any, keys: Sequence[tuple[Key, Any, nw.dtypes.DType]], weight: Any, limit: int | None) -> Any:
-    """The groups of equal keys and what is summed over each: k0, k1, ... as they are shown, n, w, w2."""
+def grouped_query(
+    source: Any,
+    keys: Sequence[tuple[Key, Any, nw.dtypes.DType]],
+    weight: Any,
+    limit: int,
+    frequent: tuple[int, int] = (0, 1),
+) -> Any:
+    """The groups of equal keys and what is summed over each: k0, k1, ... as they are shown, n, w, w2.
+
+    With `frequent` only groups whose first keys, so many, are those of so many rows.
+    """
     from psycopg import sql
 
     read: list[Any] = []
@@ -81,22 +90,17 @@ def grouped_query(source: Any, keys: Sequence[tuple[Key, Any, nw.dtypes.DType]],
     if weight is not None:
         read.append(sql.SQL("{}::float8 AS w").format(weight))
         shown.append(sql.SQL("sum(w) AS w, sum(w * w) AS w2"))
-    groups = _comma().join(sql.Identifier(f"g{i}") for i in range(len(keys)))
-    most = sql.SQL("") if limit is None else sql.SQL(" LIMIT {}").format(sql.Literal(limit + 1))
-    return sql.SQL("SELECT {} FROM (SELECT {} FROM {}) AS r GROUP BY {}{}").format(
-        _comma().join(shown), _comma().join(read), source, groups, most
+    names = [sql.Identifier(f"g{i}") for i in range(len(keys))]
+    own, least = frequent
+    if least > 1:
+        together = sql.SQL("sum(count(*)) OVER (PARTITION BY {}) AS together").format(_comma().join(names[:own]))
+        shown.append(together)
+    query = sql.SQL("SELECT {} FROM (SELECT {} FROM {}) AS r GROUP BY {}").format(
+        _comma().join(shown), _comma().join(read), source, _comma().join(names)
     )
-
-
-def frequent_query(groups: Any, keys: int, least: int, limit: int) -> Any:
-    """Of groups without a limit, those whose first keys at least so many rows share."""
-    from psycopg import sql
-
-    names = _comma().join(sql.Identifier(f"k{index}") for index in range(keys))
-    counted = sql.SQL("SELECT *, sum(n) OVER (PARTITION BY {}) AS together FROM ({}) AS g").format(names, groups)
-    return sql.SQL("SELECT * FROM ({}) AS s WHERE together >= {} LIMIT {}").format(
-        counted, sql.Literal(least), sql.Literal(limit + 1)
-    )
+    if least > 1:
+        query = sql.SQL("SELECT * FROM ({}) AS f WHERE together >= {}").format(query, sql.Literal(least))
+    return sql.SQL("{} LIMIT {}").format(query, sql.Literal(limit + 1))
 
 
 def packed_query(groups: Any, keys: int, place: int, *, weighted: bool) -> Any:

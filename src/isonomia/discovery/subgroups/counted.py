@@ -22,9 +22,9 @@ from isonomia.data.engines.engine import Key
 from isonomia.data.engines.role_counts import EXACT_ROWS, GROUP_BYTES, too_many
 from isonomia.discovery.subgroups.mass import Mass
 from isonomia.discovery.subgroups.problem import Problem
-from isonomia.errors import SpecError
+from isonomia.errors import NotApplicable
 from isonomia.events import Clock
-from isonomia.languages import Message
+from isonomia.languages import Message, msg
 from isonomia.metrics import ScoreLevels
 from isonomia.subject import Subject
 from isonomia.subject.counted_columns import TOGETHER, CountedColumns, Cutting, key_of
@@ -108,7 +108,7 @@ class CountedRows:
         if self.scored:
             levels = ScoreLevels.of(subject.take(rows), self.subject.data.score_edges)
             if levels is None:
-                raise SpecError("The metric 'error_given_score' needs decisions of two classes with scores.")
+                raise NotApplicable(msg("only scores of two classes are counted"))
             part = replace(part, expected=levels.expected(subject.take(rows)))
         own = replace(self, levels=levels, _kept={})
         return replace(part, features=problem.features, counted=own)

@@ -31,7 +31,7 @@ from isonomia.robustness.shift.distances import Distances, category_distances, m
 from isonomia.robustness.shift.drift_tables import show
 from isonomia.robustness.shift.samples import FINE_BINS, Sample, in_bins, samples
 from isonomia.robustness.shift.two_sample import MAX_ROWS, two_sample_auc, with_training_noise
-from isonomia.robustness.slices.overfit import aligned
+from isonomia.robustness.slices.side_slices import aligned
 from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
 

@@ -114,7 +114,7 @@ def _values(reference: Dataset, current: Dataset, name: str, taken: list[NDArray
         parts = [as_floats(data, name)[rows] for data, rows in zip((reference, current), taken, strict=True)]
         both = np.concatenate(parts)
         return np.where(np.isfinite(both), both, np.nan), False
-    from isonomia.robustness.slices.overfit import aligned
+    from isonomia.robustness.slices.side_slices import aligned
 
     one, two = aligned(*(Codes.encode(data.column(name), name=name) for data in (reference, current)))
     counts = one.counts() + two.counts()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Unpack
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, smallest
+from isonomia.counting.cuts import Cut
 from isonomia.errors import DataError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Result, benjamini_hochberg, normal_p
@@ -24,7 +25,9 @@ from isonomia.parameters import ALPHA, LEVEL, NAMES, SEED, Boolean, Choice, Inte
 from isonomia.robustness._features import check_features, check_same_columns
 from isonomia.robustness.missing_reasons import Reason
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
+from isonomia.robustness.slices.counted_slices import CountedSlices
 from isonomia.robustness.slices.overfit_tables import show
+from isonomia.robustness.slices.side_slices import SideSlices, aligned, in_codes
 from isonomia.robustness.slices.slicing import SLICINGS, Slicing, learn_cuts
 from isonomia.robustness.slices.spot_merging import condition_text
 from isonomia.subject import Reading, Subject
@@ -164,18 +167,25 @@ def overfit(
     >>> [row["slice"] for row in overfit(known, new).tables["worst"].rows()]
     ['[79.7, 89.6)', '[89.6, 99.5]']
     """
-    two = Subject.of(test, model, progress=progress, **given).needs_outcomes()
-    one = two.like(train).needs_outcomes()
+    two = Subject.of(test, model, progress=progress, counted=True, **given).fitting().needs_outcomes()
+    one = two.like(train).fitting().needs_outcomes()
     if one.outcome.task != two.outcome.task:
         raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")
-    names = check_features(one.known, features, one.known.searchable)
-    check_same_columns(one.known, two.known, names, called=("train", "test"))
     chosen = measure_named(metric, one.outcome.surface, ranks=True)
-    one, columns = _shared(one, two, names, chosen, slicing, bins, min_samples, seed)
-    side = _Sides(chosen, one, two, min_samples, level)
+    by_class = one.task == "multiclass" and "probability" in one.surface.kinds
+    if slicing in ("tree", "adaptive") or by_class or not (chosen.adds_up and chosen.of_decisions):
+        one, two = one.in_rows(), two.in_rows()
+    tables = [part.known if part.counts is None else part.data for part in (one, two)]
+    names = check_features(tables[0], features, tables[0].searchable)
+    check_same_columns(tables[0], tables[1], names, called=("train", "test"))
+    one, cuts, notes = _cuts(one, names, chosen, slicing, bins, min_samples, seed)
+    names = tuple(cut.name for cut in cuts)
+    side = _Sides(chosen, one, two, cuts, min_samples, level)
+    columns = side.columns
     stage = two.progress.stage("features", msg("Slicing features"), total=len(names))
     singles = tuple(side.single(name, *columns[name]) for name in stage.over(names))
     couples = list(combinations(names, 2)) if pairs else []
+    side.expect(couples)
     stage = two.progress.stage("feature_pairs", msg("Slicing pairs of features"), total=len(couples))
     crossed = [side.pair((a, b), columns[a], columns[b]) for a, b in stage.over(couples)]
     overall = side.overall
@@ -187,21 +197,18 @@ def overfit(
     split = np.split(pooled, np.cumsum([part.p_value.size for part in every])[:-1])
     adjusted = {part.names: p for part, p in zip(every, split, strict=True)}
     found = Comparison(chosen, overall, singles, tuple(crossed), adjusted, gap * base, alpha, level, min_samples)
-    return one.noted(two.noted(show(found, two.backend)))
+    shown = show(found, two.backend)
+    return one.noted(two.noted(replace(shown, notes=(*shown.notes, *notes))))
 
 
-def _shared(
-    one: Subject,
-    two: Subject,
-    names: Sequence[str],
-    metric: Metric,
-    slicing: Slicing,
-    bins: int,
-    minimum: int,
-    seed: int,
-) -> tuple[Subject, dict[str, tuple[Codes, Codes]]]:
-    """Slices with edges from train, the same for both; train without the half that chose them."""
+def _cuts(
+    one: Subject, names: Sequence[str], metric: Metric, slicing: Slicing, bins: int, minimum: int, seed: int
+) -> tuple[Subject, tuple[Cut, ...], tuple[Message, ...]]:
+    """Slices with edges from train; train without the half that chose them."""
     options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": minimum}
+    if one.counts is not None:
+        slices = CountedSlices(one, names, **options)
+        return one, slices.cuts, slices.notes
     learnt = one.known
     if slicing in ("tree", "adaptive"):
         basis = metric if metric.adds_up else measure_named(None, one.outcome.surface)
@@ -211,42 +218,45 @@ def _shared(
         options |= {"loss": loss, "counted": counted}
         rest = ~chooses
         one = one.take(rest)
-    cuts = learn_cuts(learnt, names, **options)
-    return one, {cut.name: aligned(cut.codes(one.known), cut.codes(two.known)) for cut in cuts}
-
-
-def aligned(one: Codes, two: Codes) -> tuple[Codes, Codes]:
-    """Both columns over the labels of either, missing last.
-
-    >>> a, b = aligned(Codes.encode(["x", "y"]), Codes.encode(["y", None]))
-    >>> a.labels == b.labels, b.labels, b.codes.tolist()
-    (True, ('x', 'y', None), [1, 2])
-    """
-    if one.labels == two.labels:
-        return one, two
-    labels = list(dict.fromkeys([*one.labels, *two.labels]))
-    if None in labels:
-        labels = [label for label in labels if label is not None] + [None]
-    index = {label: code for code, label in enumerate(labels)}
-    out = []
-    for column in (one, two):
-        table = np.array([index[label] for label in column.labels], dtype=smallest(len(labels)))
-        out.append(Codes(column.name, table[column.codes], tuple(labels), column.edges))
-    return out[0], out[1]
+    return one, learn_cuts(learnt, names, **options), ()
 
 
 class _Sides:
     """Train and test measured alike."""
 
-    def __init__(self, metric: Metric, train: Subject, test: Subject, minimum: int, level: float) -> None:
+    def __init__(
+        self, metric: Metric, train: Subject, test: Subject, cuts: Sequence[Cut], minimum: int, level: float
+    ) -> None:
         self.metric, self.train, self.test, self.minimum, self.level = metric, train, test, minimum, level
         self.alone: dict[str, Gaps] = {}
         self.meters = None if not metric.adds_up else tuple(RowSums(metric, Rows.of(side)) for side in (train, test))
+        self._slices = [SideSlices(side, cuts) for side in (train, test)]
+        #: The slices of every feature in the same codes on both sides.
+        self.columns = {
+            cut.name: aligned(*(side.codes(cut.name, (cut.name,)) for side in self._slices)) for cut in cuts
+        }
+
+    def expect(self, sets: Sequence[tuple[str, ...]]) -> None:
+        """Count by these sets of features in few statements."""
+        for side in self._slices:
+            side.expect(sets)
+
+    def _sums(self, names: tuple[str, ...]) -> list[Sums]:
+        """The sums of every cell of some features, of train and of test."""
+        found = []
+        for index, (side, subject) in enumerate(zip(self._slices, (self.train, self.test), strict=True)):
+            columns = [self.columns[name][index] for name in names]
+            part = side.part(names)
+            if part is not subject:
+                columns = [in_codes(side.codes(column.name, names), column) for column in columns]
+            found.append(RowSums(self.metric, Rows.of(part)).over(columns))
+        return found
 
     @cached_property
     def overall(self) -> Gaps:
         """All rows of train and of test."""
-        everyone = [Codes("", np.zeros(len(side), dtype=np.uint8), ("all",)) for side in (self.train, self.test)]
+        sides = (self.train, self.test)
+        everyone = [Codes("", np.zeros(len(side.outcome), dtype=np.uint8), ("all",)) for side in sides]
         return self._gaps(("",), everyone[0], everyone[1], local=False)
 
     def single(self, name: str, train: Codes, test: Codes) -> Gaps:
@@ -263,7 +273,7 @@ class _Sides:
         labels = [together([a, b]) for a in first for b in second]
         if self.meters is None:
             return self._ranked_pair(names, tuple(labels), one, two)
-        cells = [meter.over([a, b]) for meter, a, b in zip(self.meters, one, two, strict=True)]
+        cells = self._sums(names)
         flat = [part.flat() for part in cells]
         part = self._of_cells(names, tuple(labels), flat[0], flat[1])
         p = part.p_value
@@ -309,7 +319,11 @@ class _Sides:
                 p = np.fmax(p, _larger(gap, error, self.overall.gap, self._error(self.overall)))
             one, other = ((side.n.astype(np.int64), side.value, side.reasons) for side in (a, b))
             return self._make(one, other, p, names=names, labels=texts, gap=gap, low=low, high=high)
-        cells = [meter.over([codes]) for meter, codes in zip(self.meters, (train, test), strict=True)]
+        cells = (
+            self._sums(names)
+            if local
+            else [meter.over([codes]) for meter, codes in zip(self.meters, (train, test), strict=True)]
+        )
         part = self._of_cells(names, texts, cells[0], cells[1])
         if not local:
             return part

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
+from isonomia.counting.cuts import Cut
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result, benjamini_hochberg, simultaneous_level
 from isonomia.languages import Message, msg
@@ -20,7 +21,7 @@ from isonomia.robustness._features import check_features
 from isonomia.robustness.row_metrics import METRIC, as_error, measure_named
 from isonomia.robustness.slices.counted_slices import CountedSlices, RowsInCounts
 from isonomia.robustness.slices.slice_rows import Excess, RowsInMemory, SliceRows
-from isonomia.robustness.slices.slicing import SLICINGS, Cut, Slicing, learn_cuts
+from isonomia.robustness.slices.slicing import SLICINGS, Slicing, learn_cuts
 from isonomia.robustness.slices.spot_merging import Spot, explained, fold, rectangles, runs
 from isonomia.robustness.slices.weak_spot_tables import show
 from isonomia.subject import Reading, Subject

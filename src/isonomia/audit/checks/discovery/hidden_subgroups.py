@@ -26,6 +26,7 @@ _SMALLEST = 32
     question=msg("Which subgroups, defined by any features, does the model treat worse?"),
     purpose="searches all features for subgroups with more errors; found on 60% of the rows, measured on the rest",
     within="full",
+    counted=True,
     parameters=(
         Parameter(
             "methods",
@@ -56,10 +57,9 @@ def hidden_subgroups(subject: Subject, *, methods: list[str], **options: Any) ->
     """
     assert subject.truth is not None  # says why the check does not apply, where there is no target
     subject.needs_decisions()
-    data = subject.known
-    if not data.features:
+    if not subject.data.features:
         raise NotApplicable(msg("the data have no features to search"))
-    if len(data) < _FEWEST:
+    if len(subject) < _FEWEST:
         raise NotApplicable(
             msg("the search needs at least {least:int} rows: one part to search, the other to measure", least=_FEWEST)
         )
@@ -128,7 +128,7 @@ def _metric(subject: Subject) -> str:
 
 def _support(subject: Subject, holdout: float) -> int:
     """The rows a subgroup must hold: 1% of those searched, as SliceLine has it."""
-    searched = round(len(subject.known) * (1 - holdout))
+    searched = round(len(subject) * (1 - holdout))
     return max(_SMALLEST, -(-searched // 100))
 
 

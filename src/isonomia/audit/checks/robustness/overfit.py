@@ -30,6 +30,7 @@ from isonomia.subject import Subject
     ),
     keys={"train": "train_dataset"},
     asked_by="train_dataset",
+    counted=True,
 )
 def overfit(subject: Subject, *, train: Any, **options: Any) -> Result:
     """The gap between the training rows (option `train`: a dataset, or a file) and the rows examined."""
