@@ -24,7 +24,8 @@ line; a reduced version runs with the tests.
   by more than two of these errors, and "holds" where it lies inside and a promise that is clearly broken would hardly
   have given it (twice as many false alarms, or a quarter more misses). "Not settled" is everything between: more
   repetitions have to tell.
-- *Not given* is the share of intervals that were left out with a reason, since the data could not carry one.
+- *Not given* is the share of intervals that were left out with a reason, since the data could not carry one; the
+  outcome is "no intervals" where that is nearly all.
 """
 
 

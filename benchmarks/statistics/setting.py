@@ -128,6 +128,10 @@ class Setting:
         return replace(row, question=self.question, low=self.low, high=self.high, note=self.note)
 
 
+#: Where more than this share of the intervals is left out, there is nothing to count.
+HARDLY_ANY = 0.98
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of the page: what was promised, what came out, how sure that is."""
@@ -154,10 +158,10 @@ class Row:
         """What the repetitions say about the promise.
 
         "below" or "above" it by more than so many Monte-Carlo errors; "holds" where the share is as promised, and as
-        many errors away from a promise that is clearly broken; "not settled" in between; "no intervals" where none was
-        given.
+        many errors away from a promise that is clearly broken; "not settled" in between; "no intervals" where hardly
+        any was given.
         """
-        if self.share is None:
+        if self.share is None or self.missing > HARDLY_ANY:
             return "no intervals"
         if self.share < self.low - errors * self.error:
             return "below"

@@ -113,7 +113,8 @@ def find_subgroups(
         Share of the rows that is kept out of the search; what was found is measured on it. The p-values then need
         adjusting for the subgroups measured alone (Holm). Where subgroups are conjunctions with a higher (or lower)
         average this is done twice, with other rows kept out; those that the rows searched put least to chance get more
-        of the level, and bins of numeric features are half as wide: the search runs on bins and on twice as wide ones,
+        of the level, and half of it goes to the p-values of all rows, times how many subgroups there were to find. Bins
+        of numeric features are half as wide: the search runs on bins and on twice as wide ones,
         all rectangles of the narrow bins of two features are looked at, and neighbouring bins are joined to the range
         that departs most. Conditions that add nothing are dropped, and what is adjusted is the largest of the p-values
         against all other rows and against the rest of each subgroup with one condition less.

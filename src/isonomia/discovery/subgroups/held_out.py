@@ -137,8 +137,9 @@ def _one_way(
     again = [replace(method.measure(other, item), measured=other) for item in search.subgroups]
     if method.nested:
         ranks = [_chance(searched, item) for item in search.subgroups]
+        kinds = _kinds(search.subgroups)
         p_values = [
-            _joint_p(problem, other, method.measure(problem, found), fresh)
+            _joint_p(problem, other, method.measure(problem, found), fresh, kinds)
             for found, fresh in zip(search.subgroups, again, strict=True)
         ]
     else:
@@ -161,7 +162,7 @@ def _step_by_step(method: Method, problem: Problem, searched: Problem, other: Pr
         best = best_of_each_kind(steps[-1].subgroups, here)
         for item in best:
             again = method.measure(there, item)
-            p = _joint_p(everyone, there, method.measure(everyone, item), again)
+            p = _joint_p(everyone, there, method.measure(everyone, item), again, _kinds(best))
             found.append((replace(with_plain_figures(method, other, again), measured=other), _chance(here, item), p))
         taken += best
         if not best or searched.clock.over:
@@ -276,12 +277,17 @@ def _hurdles(problem: Problem, item: Subgroup) -> dict[str | None, float]:
     return logs
 
 
-def _joint_p(everyone: Problem, other: Problem, whole: Subgroup, again: Subgroup) -> float:
+def _kinds(found: Sequence[Subgroup]) -> int:
+    """How many metrics (or approaches) were searched, as far as they gave anything."""
+    return len({present.kind_of_finding(item) for item in found})
+
+
+def _joint_p(everyone: Problem, other: Problem, whole: Subgroup, again: Subgroup, kinds: int = 1) -> float:
     """The p-value of a subgroup: the largest of those that it has to pass, on the rows kept out or on all rows.
 
     That of the rows kept out is as it is, since the subgroup was not picked on them. That of all rows is times how many
-    subgroups (or conditions) there were to find, whichever search found it; each has half of the level. Rows kept out
-    must point in the same direction.
+    subgroups (or conditions) of how many kinds there were to find, whichever search found it; each has half of the
+    level. Rows kept out must point in the same direction.
 
     Of the two searches each counts for itself, so that `adjusted` doubles p-values; that of all rows allows for both
     already, and its doubling is the half of the level.
@@ -289,5 +295,5 @@ def _joint_p(everyone: Problem, other: Problem, whole: Subgroup, again: Subgroup
     if whole.p_value is None or again.p_value is None:
         return np.nan
     fresh: dict[str | None, float] = {None: again.p_value, **added_by_conditions(other, again)}
-    parts = [min(2 * fresh[name], math.exp(min(log, 0.0))) for name, log in _hurdles(everyone, whole).items()]
+    parts = [min(2 * fresh[name], kinds * math.exp(min(log, 0.0))) for name, log in _hurdles(everyone, whole).items()]
     return max(*parts, again.p_value if again.p_value >= _DIRECTION else 0.0)
