@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
+from isonomia.errors import SpecError
 from isonomia.evidence import (
     Column,
     Estimate,
@@ -224,3 +225,7 @@ def test_results_are_short_in_a_terminal() -> None:
     assert str(ranked) == "Who is first\nTables: ranks (2 rows)"
     assert repr(table) == "Table(2 rows: group, rate)"
     assert str(Result("empty", msg("Nothing"))) == "Nothing\nNo tables."
+    told = Result("empty", msg("Nothing"), notes=(msg("the model takes no such column"),))
+    assert str(told).endswith("No tables.\nthe model takes no such column")
+    with pytest.raises(SpecError, match=r"The result .empty. has no tables\. the model takes no such column"):
+        _ = told.table

@@ -93,6 +93,9 @@ class Result(Record, Shown, kind="result"):
     @property
     def table(self) -> Any:
         """The main table as a frame of the kind the user gave."""
+        if not self.tables:
+            why = " ".join(note.text() for note in self.notes)
+            raise SpecError(f"The result {self.code!r} has no tables. {why}".strip())
         return next(iter(self.tables.values())).frame()
 
     def to_frame(self, name: str, backend: Backend | None = None) -> Any:
@@ -157,12 +160,19 @@ class Result(Record, Shown, kind="result"):
         )
 
     def __str__(self) -> str:
-        """What was found, for a terminal: the title, a line per finding, and which tables there are."""
+        """What was found, for a terminal: the title, a line per finding, and which tables there are.
+
+        Where there are none, the notes say why.
+        """
         tables = ", ".join(
             f"{name} ({len(table)} row{'' if len(table) == 1 else 's'})" for name, table in self.tables.items()
         )
         return "\n".join(
-            [self.title.text(), *map(repr, self.findings), f"Tables: {tables}" if tables else "No tables."]
+            [
+                self.title.text(),
+                *map(repr, self.findings),
+                *([f"Tables: {tables}"] if tables else ["No tables.", *(note.text() for note in self.notes)]),
+            ]
         )
 
 

@@ -103,8 +103,8 @@ def write_number(value: float | None, style: str, language: str = "en") -> str:
 
     >>> write_number(1234.5678, "num"), write_number(0.00004, "p"), write_number(1234.5, "num", "pt-BR")
     ('1,235', '< 0.0001', '1.234')
-    >>> write_number(None, "pct")
-    'not available'
+    >>> write_number(None, "pct"), write_number(-0.0002, "pct")
+    ('not available', '0.0%')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return translate("not available", language)
@@ -144,16 +144,16 @@ def _significant(value: float) -> str:
 
 def _four_decimals(value: float) -> str:
     if not 10 <= abs(value) < math.inf:
-        return f"{value:,.4f}"
+        return f"{value:z,.4f}"
     return f"{value:,.{max(0, 4 - math.floor(math.log10(abs(value))))}f}"
 
 
 _STYLES: dict[str, Callable[[float], str]] = {
-    "pct": lambda value: f"{100 * value:,.1f}%",
-    "points": lambda value: f"{100 * value:,.1f}",
+    "pct": lambda value: f"{100 * value:z,.1f}%",  # z: what rounds to 0 has no sign
+    "points": lambda value: f"{100 * value:z,.1f}",
     "num": _significant,
     "num4": _four_decimals,
-    "int": lambda value: f"{value:,.0f}",
+    "int": lambda value: f"{value:z,.0f}",
     "p": lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
 }
 

@@ -72,7 +72,8 @@ def rows_by_weight(weights: Floats, seed: int) -> Indices:
     """
     ends = np.cumsum(weights) * (weights.size / weights.sum())
     at = np.arange(weights.size) + np.random.default_rng(seed).random()
-    return np.minimum(np.searchsorted(ends, at, side="right"), np.flatnonzero(weights)[-1])
+    last = int(np.flatnonzero(weights)[-1])
+    return np.asarray(np.searchsorted(ends, at, side="right").clip(max=last), dtype=np.intp)
 
 
 def prepare(model: Any, X: Any, y: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
