@@ -27,7 +27,7 @@ Finds = Literal["subgroups", "pairs"]
 #: What methods of a kind are ranked by.
 PRIMARY: dict[Finds, str] = {"subgroups": "f1", "pairs": "recall"}
 #: Columns of `cells.csv` that differ from run to run.
-TIMES = ("seconds", "wall", "model_seconds", "peak_mb", "dss", "machine")
+TIMES = ("seconds", "wall", "model_seconds", "model_calls", "peak_mb", "dss", "machine")
 #: Scores of the summary, by kind; means over seeds, then over settings.
 SCORES: dict[str, tuple[str, ...]] = {
     "subgroups": (
