@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.audit.test_counted_checks import answer_of, spotted_table
+from tests.discovery.test_counted_subgroups import HELD_OUT, found_in, nothing_fits, written
 from tests.engine_sources import TABLES, adult_table, assert_same, plain_table
 
 import isonomia as iso
@@ -91,6 +92,18 @@ def test_subgroups_from_spark_are_those_from_memory(name: str, spark: Any, tmp_p
     found = [iso.discovery.find_subgroups(data, method=method, k=4) for data in (iso.read(file, **roles), behind)]
     assert len(found[0].tables["subgroups"]) > 0
     assert_same(*(one.tables["subgroups"].to_dict() for one in found))
+
+
+def test_subgroups_of_rows_that_do_not_fit_are_counted_by_spark(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, roles, _ = written("unweighted", tmp_path)
+    asked = ("sliceline", "divexplorer, few", HELD_OUT)
+    expected = {name: found_in(iso.read(file, **roles), name) for name in asked}
+    nothing_fits(monkeypatch)
+    rows = spark.read.parquet(str(file))
+    for name in asked:
+        assert_same(expected[name], found_in(iso.Dataset(rows, name="unweighted", **roles), name), where=name)
 
 
 def test_rows_that_do_not_fit_are_counted_by_spark(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

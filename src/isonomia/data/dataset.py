@@ -19,9 +19,9 @@ from isonomia.data.engines.role_counts import (
     RoleCounts,
     bands_by_counting,
     count_beside,
+    count_frequent,
     count_repeated,
     count_roles,
-    too_many,
 )
 from isonomia.data.engines.rows import row_bytes
 from isonomia.data.frames import backend_of
@@ -248,19 +248,9 @@ class Dataset(RoleTable):
     ) -> list[Dataset | None]:
         """For each set of keys the rows that an engine counts by them, beside columns that have a role.
 
-        Parameters
-        ----------
-        sets : sequence of sequences of Key
-            Columns of the source, one set for each dataset; all are counted in one statement.
-        outcomes, scores, protected : bool
-            Whether to count by target and prediction, by scores, and by the protected attributes, too.
-        also : sequence of Key
-            By which all sets are counted, too.
-
-        Returns
-        -------
-        list of Dataset or None
-            A row per combination, with `counts`; None where there are more combinations than memory allows.
+        All sets are counted in one statement, by the keys `also` too; `outcomes`, `scores` and `protected` say whether
+        by target and prediction, by scores, and by the protected attributes. A dataset has a row per combination, with
+        `counts`; None stands for more combinations than memory allows.
         """
         assert self.engine is not None
         found = count_beside(
@@ -277,19 +267,11 @@ class Dataset(RoleTable):
     def frequent(self, sets: Sequence[Sequence[Key]], least: int, *, also: Sequence[Key] = ()) -> list[Dataset | None]:
         """As `beside`, without combinations of a set's keys that fewer than `least` rows have; None where none is left.
 
-        Raises
-        ------
-        NotApplicable
-            Where there are more combinations than memory allows.
+        `NotApplicable` is raised where there are more combinations than memory allows.
         """
         assert self.engine is not None
-        found = count_beside(
-            self.engine, self.roles, sets, outcomes=True, bins=None, protected=False, also=also, least=least
-        )
-        for own, part in zip(sets, found, strict=True):
-            if part is None:
-                raise too_many([key.column for key in own])
-        return [None if part is None or not len(part.table) else self._counted(part) for part in found]
+        found = count_frequent(self.engine, self.roles, sets, least, also)
+        return [self._counted(part) if len(part.table) else None for part in found]
 
     def repeated(self, names: Sequence[str]) -> Dataset | None:
         """The rows that share the values of these columns with another row, as an engine counts them.

@@ -197,9 +197,8 @@ def agreeing_ends(
     >>> [round(float(end), 3) for end in agreeing_ends(6, 7, 2, 7)]
     [0.0, 0.853, 1.0, 11.148]
     """
-    given = (np.asarray(part, dtype=float) for part in (k1, n1, k2, n2, level))
-    *counts, levels = np.broadcast_arrays(*given)
-    ends, _ = _tested_ends(RatePairs(*counts, levels, np.zeros(levels.shape, dtype=bool)))
+    a, na, b, nb, levels = np.broadcast_arrays(*(np.asarray(part, dtype=float) for part in (k1, n1, k2, n2, level)))
+    ends, _ = _tested_ends(RatePairs(a, na, b, nb, levels, np.zeros(levels.shape, dtype=bool)))
     return ends[0], ends[1], ends[2], ends[3]
 
 
@@ -244,12 +243,12 @@ def answered(*work: Asking[Any]) -> list[Any]:
 
 def _tested_ends(pairs: RatePairs) -> tuple[Floats, Floats]:
     """Four ends (4, ...) that agree with the test, and the p-values where they matter to an end or are asked for."""
-    *counts, levels, tested = pairs
+    counts, levels = pairs[:4], pairs.level
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        tables = _Tables.of(*counts, levels)
+        tables = _Tables.of(*pairs[:5])
         ends = np.stack([*_difference(tables), *_ratio(tables)])
     outside = (ends[0] > 0) | (ends[1] < 0)
-    asked, p = outside | tested, np.full(outside.shape, np.nan)
+    asked, p = outside | pairs.tested, np.full(outside.shape, np.nan)
     if asked.any():
         p[asked] = two_proportions(*(count[asked] for count in counts))
     equal = outside & (p >= 1 - levels)

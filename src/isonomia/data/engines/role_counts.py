@@ -159,6 +159,17 @@ def count_beside(
     return [None if groups is None else _as_table(groups, weight, bins or 0) for groups in found]
 
 
+def count_frequent(
+    engine: Engine, roles: Roles, sets: Sequence[Sequence[Key]], least: int, also: Sequence[Key]
+) -> list[RoleCounts]:
+    """The rows counted by each set of keys beside outcomes, without combinations that too few rows have."""
+    found = count_beside(engine, roles, sets, outcomes=True, bins=None, protected=False, also=also, least=least)
+    for own, part in zip(sets, found, strict=True):
+        if part is None:
+            raise too_many([key.column for key in own])
+    return [part for part in found if part is not None]
+
+
 def count_repeated(engine: Engine, roles: Roles, names: Sequence[str]) -> RoleCounts | None:
     """Rows that share the values of some columns with another row, counted by these, the target and the groups.
 
