@@ -222,7 +222,7 @@ class RowsInCounts:
 def _edges(name: str, spread: Spread, integer: bool, slicing: Slicing, bins: int) -> tuple[float, ...] | None:
     """The edges of a column of numbers, as `bin_edges` has them; None where values are few and slices of their own."""
     if not spread.n:
-        raise DataError(f"The feature '{name}' holds no finite number at all; leave it out.")
+        raise DataError(f"The feature '{name}' has no finite number; leave it out with features=[...].")
     few = FEW_VALUES if integer else min(bins, FEW_VALUES)
     if slicing == "quantile" and spread.values is not None and spread.values.size <= few:
         return None

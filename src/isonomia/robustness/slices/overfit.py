@@ -167,7 +167,10 @@ def overfit(
     two = Subject.of(test, model, progress=progress, **given).needs_outcomes()
     one = two.like(train).needs_outcomes()
     if one.outcome.task != two.outcome.task:
-        raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")
+        raise DataError(
+            f"`train` and `test` must have the same task; got {one.outcome.task} and {two.outcome.task}. Give both the "
+            "same target."
+        )
     names = check_features(one.known, features, one.known.searchable)
     check_same_columns(one.known, two.known, names, called=("train", "test"))
     chosen = measure_named(metric, one.outcome.surface, ranks=True)
