@@ -28,7 +28,7 @@ from isonomia.report import Criterion, Point, VerdictOutcome
 from isonomia.subject import Subject
 
 #: Groups that were left out are named up to this many.
-NAMED = 6
+NAMED = 3
 
 #: What a rule asks: groups compared in one way, all rows (None), or why it does not apply.
 Question = GroupQuestion | NotApplicable | None
