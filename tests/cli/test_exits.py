@@ -88,6 +88,8 @@ def test_version_and_help() -> None:
     shown = runner.invoke(app, ["--help"])
     assert shown.exit_code == 0
     assert "metrics" in shown.stdout
+    assert runner.invoke(app, ["-h"]).stdout == shown.stdout
+    assert "--protected" in runner.invoke(app, ["audit", "-h"]).stdout
 
 
 def isonomia_process(*arguments: str, folder: Path | None = None) -> subprocess.Popen[str]:

@@ -91,7 +91,7 @@ def test_the_dashboard_names_the_worst_scenario_of_every_metric(task: str, peopl
     assert relative == sorted(relative, reverse=True)
     assert [row["rank"] for row in page.tables["ranking"].rows()] == list(range(1, len(played.runs) + 1))
     assert page.scenarios is played
-    with pytest.raises(SpecError, match="needs no model"):
+    with pytest.raises(SpecError, match="already has its model"):
         dashboard(played, model)
 
 

@@ -297,7 +297,8 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
     if data is not None and data.roles.weight is not None:
         facts["weight"] = data.roles.weight
     if model is not None:
-        facts["model"] = repr(model)
+        facts["model"] = model.make
+        facts["features"] = None if model.features is None else len(model.features)
         facts["trusted"] = bool(getattr(model, "trusted", False))
     elif data is not None:
         facts["prediction"] = data.roles.prediction

@@ -50,7 +50,9 @@ def as_floats(data: Dataset, name: str) -> Floats:
         days = to_numpy(column).astype("datetime64[D]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float))
     if data.kinds[name] == "category":
-        raise DataError(f"The column '{name}' holds categories, where numbers are wanted.")
+        raise DataError(
+            f"The column '{name}' contains categories, but numbers are needed. Leave it out, or convert it first."
+        )
     return numbers(column)
 
 

@@ -10,7 +10,7 @@ from isonomia.discovery.method import METHODS
 from isonomia.discovery.pairs import find_pairs
 from isonomia.discovery.result import SearchResult
 from isonomia.discovery.subgroups import find_subgroups
-from isonomia.errors import Cancelled, IsonomiaError, NotApplicable, SpecError
+from isonomia.errors import Cancelled, IsonomiaError, NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Column, Result, Table
 from isonomia.languages import msg
@@ -75,7 +75,13 @@ def compare_methods(
     """
     entries = [entry for entry in METHODS.where(finds=kind) if methods is None or entry.id in methods]
     if not entries or (methods is not None and len(entries) < len(set(methods))):
-        raise SpecError(f"`methods` must name methods that find {kind}: {', '.join(METHODS.where(finds=kind).ids())}.")
+        known = METHODS.where(finds=kind).ids()
+        unknown = [name for name in methods or () if name not in known]
+        raise SpecError(
+            f"`methods` must name methods that find {kind}; got {unknown[0]!r}.{close_to(unknown[0], known)}"
+            if unknown
+            else f"`methods` must name at least one method that finds {kind}: {', '.join(known)}."
+        )
     find = find_pairs if kind == "pairs" else find_subgroups
     events = Progress.of(progress)
     rows = []

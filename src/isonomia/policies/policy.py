@@ -110,9 +110,10 @@ def policy_names() -> tuple[str, ...]:
 
 @cache
 def shipped_texts() -> frozenset[str]:
-    """The titles, remarks and names of rules of the shipped policies: what the catalogs translate."""
+    """The titles, remarks, sources and names of rules of the shipped policies: what the catalogs translate."""
     policies = [load_policy(name) for name in policy_names()]
-    own = (text for policy in policies for text in (policy.title, policy.about, *(rule.name for rule in policy.rules)))
+    own = [text for policy in policies for text in (policy.title, policy.about, policy.source)]
+    own += [rule.name for policy in policies for rule in policy.rules]
     return frozenset(" ".join(text.split()) for text in own)
 
 

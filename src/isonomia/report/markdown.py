@@ -111,13 +111,13 @@ def _verdict(document: Document, language: str) -> Iterable[str]:
     yield " ".join(sentence(note, language, escape) for note in verdict.notes)
     yield sentence(verdict.about, language, escape)
     if verdict.source:
-        yield f"{msg('Source').text(language)}: {escape(verdict.source)}"
+        yield f"{msg('Source').text(language)}: {escape(translate(verdict.source, language))}"
     heads = [msg("Criterion"), msg("For whom"), msg("Figure"), msg("Limit"), msg("Outcome"), msg("Citation")]
     rows = [
         [
             sentence(criterion.name, language, escape),
             words.people_of(criterion, language, escape, document.words),
-            escape(figure(criterion.estimate, language)),
+            escape(figure(criterion.estimate, language, words.style_of(criterion))),
             words.limit(criterion, language),
             words.outcome(criterion, language)
             + (f": {sentence(criterion.reason, language, escape)}" if criterion.reason else ""),

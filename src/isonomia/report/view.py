@@ -80,7 +80,7 @@ def _policy(document: Document, language: Language) -> View | None:
     heads = [msg("Criterion"), msg("Outcome"), msg("Figure"), msg("Limit"), msg("For whom"), msg("Citation")]
     titles = [head.text(language) for head in heads]
     return {
-        "source": tame(verdict.source, 300),
+        "source": tame(translate(verdict.source, language), 300),
         "about": sentence(verdict.about, language),
         "heads": titles,
         "labels": card_labels(titles),
@@ -89,12 +89,13 @@ def _policy(document: Document, language: Language) -> View | None:
 
 
 def _criterion(criterion: Criterion, language: Language, spoken: Words) -> View:
+    style = words.style_of(criterion)
     return {
         "name": sentence(criterion.name, language),
         "who": words.people_of(criterion, language, spoken=spoken),
         "reference": who(criterion.reference, language, spoken) if criterion.reference else "",
-        "figure": figure(replace(criterion.estimate, low=None, high=None), language),
-        "interval": interval(criterion.estimate, language).strip(),
+        "figure": figure(replace(criterion.estimate, low=None, high=None), language, style),
+        "interval": interval(criterion.estimate, language, style).strip(),
         "limit": words.limit(criterion, language),
         "outcome": criterion.outcome,
         "label": words.CRITERIA[criterion.outcome].text(language),

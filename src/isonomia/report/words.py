@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from isonomia.evidence import Finding, Fold, Severity
 from isonomia.languages import Message, Words, msg
-from isonomia.languages.message import write_number
+from isonomia.metrics import METRICS
 from isonomia.report.document import Criterion, Document, Point, SectionOutcome, VerdictOutcome
-from isonomia.report.texts import sentence, tame, who
+from isonomia.report.texts import sentence, tame, who, with_unit
 
 VERDICTS: Mapping[VerdictOutcome, Message] = {
     "meets": msg("Meets the policy"),
@@ -58,6 +58,7 @@ SUBJECT: Mapping[str, Message] = {
     "score": msg("Scores"),
     "threshold": msg("Decision threshold"),
     "model": msg("Model"),
+    "features": msg("Features that the model uses"),
     "trusted": msg("Loaded as trusted code"),
     "task": msg("Task"),
     "source": msg("Source"),
@@ -135,13 +136,22 @@ def people_of(
     return msg("groups by {by}", by=" x ".join(criterion.by)).text(language, escape=escape)
 
 
+def style_of(criterion: Criterion) -> str:
+    """How the figure of a criterion is written: differences of rates in points, rates as percentages."""
+    form = METRICS[criterion.metric].format if criterion.metric in METRICS.ids() else "num"
+    if criterion.measure == "value":
+        return form
+    return "points" if criterion.measure == "difference" and form == "pct" else "num"
+
+
 def limit(criterion: Criterion, language: str) -> str:
     """A criterion's threshold as it is read: "at least 0.800"."""
     if criterion.threshold is None:
         return "—"
-    low = write_number(criterion.threshold, "num", language)
+    style = style_of(criterion)
+    low = with_unit(criterion.threshold, style, language)
     if criterion.side == "between" and criterion.upper is not None:
-        high = write_number(criterion.upper, "num", language)
+        high = with_unit(criterion.upper, style, language)
         return msg("between {low} and {high}", low=low, high=high).text(language)
     if criterion.side == "at_most":
         return msg("at most {limit}", limit=low).text(language)

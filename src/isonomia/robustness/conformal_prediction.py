@@ -117,7 +117,11 @@ def conformal(  # type: ignore[misc]  # a score column of a plain frame is named
             calib.outcome.task != evaluated.outcome.task
             or calib.outcome.surface.classes != evaluated.outcome.surface.classes
         ):
-            raise DataError("`calibration` and `data` must have the same task and the same classes.")
+            got = [f"{one.outcome.task} {list(one.outcome.surface.classes)}" for one in (calib, evaluated)]
+            raise DataError(
+                f"`calibration` and `data` must have the same task and classes; got {got[0]} and {got[1]}. Give rows "
+                "with the same target."
+            )
     kind = _kind(score, evaluated.outcome.surface)
     stage = subject.progress.stage("coverage", msg("Setting widths and counting coverage"), total=3)
     stage.at(0)

@@ -101,11 +101,15 @@ def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) ->
             "means, such as error_rate, log_loss, mae, accuracy or recall."
         )
     if surface.task not in metric.tasks:
-        raise SpecError(f"The metric '{name}' is for {' and '.join(metric.tasks)}; the task is {surface.task}.")
+        raise SpecError(
+            f"The metric '{name}' is for {' and '.join(metric.tasks)} tasks; this is a {surface.task} task. `isonomia "
+            "metrics` lists the others."
+        )
     if not any(kind in surface.kinds for kind in metric.surface):
         kinds = " and ".join(surface.kinds) or "nothing"
         raise SpecError(
-            f"The metric '{name}' needs {' or '.join(metric.surface)} values, and the predictions hold {kinds} only."
+            f"The metric '{name}' needs {' or '.join(metric.surface)} values, but the predictions have only {kinds}. "
+            "Choose another metric, or a model that gives them."
         )
     return metric
 

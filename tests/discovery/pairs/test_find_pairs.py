@@ -187,7 +187,7 @@ def test_bad_input_is_explained() -> None:
     with pytest.raises(SpecError, match="`analysis`"):
         find_pairs(frame, model, method="observed", protected="sex", ledger_dir="x", analysis="../x")
     data = Dataset(frame, protected=["sex"], features=["x", "shoe"])
-    with pytest.raises(NotApplicable, match=r"does not take 'sex'.*shoe"):
+    with pytest.raises(NotApplicable, match=r"does not use 'sex'.*shoe"):
         find_pairs(data, model, method="observed")
 
 

@@ -28,7 +28,7 @@ from isonomia.report import Criterion, Point, VerdictOutcome
 from isonomia.subject import Subject
 
 #: Groups that were left out are named up to this many.
-NAMED = 6
+NAMED = 3
 
 #: What a rule asks: groups compared in one way, all rows (None), or why it does not apply.
 Question = GroupQuestion | NotApplicable | None
@@ -71,7 +71,7 @@ def unsure(rule: LimitRule, evidence: Evidence, style: str) -> Message:
     if not np.isfinite(missed):
         return msg("there is no interval, so nothing can be concluded")
     if rule.sign * (evidence.value - rule.limit) < 0:
-        return msg("the figure exceeds the limit, but the interval contains it: this may be due to chance")
+        return msg("the figure exceeds the limit, but the interval contains it, so this may be due to chance")
     end = amount(missed, style, limit=rule.limit)
     if rule.sign > 0:
         return msg("the figure meets the limit, but a value as low as {missed} cannot be ruled out", missed=end)
@@ -226,4 +226,4 @@ def _left_out(question: GroupQuestion) -> Message | None:
 
 
 def _joined(first: Message, second: Message | None) -> Message:
-    return first if second is None else Message("{before}; {remark}", {"before": first, "remark": second})
+    return first if second is None else Message("{before}. {remark:first}", {"before": first, "remark": second})

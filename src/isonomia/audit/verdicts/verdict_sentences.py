@@ -80,7 +80,7 @@ def explained(statement: Message, outcome: VerdictOutcome, reason: Message | str
         return msg("{statement} Not enough evidence: {reason}.", statement=statement, reason=reason)
     if reason is None:
         return statement
-    return msg("{statement} Note: {reason}.", statement=statement, reason=reason)
+    return Message("{statement} {reason:first}.", {"statement": statement, "reason": reason})
 
 
 def documented(name: Message | str, by: Sequence[str]) -> Message:

@@ -137,7 +137,7 @@ def _protected(dataset: Dataset | None, protected: str | Sequence[str] | None, d
             raise SpecError(f"`protected` must name columns of the data; got {name!r}.{close_to(name, known)}")
         near = proxies_of(dataset, name, domain.names)
         raise NotApplicable(
-            f"the model does not take '{name}', so no two people can differ in it alone. Closest features: "
+            f"the model does not use '{name}', so no two people can differ in it alone. Closest features: "
             f"{', '.join(near)}. Examine pairs that differ in one of them, or group fairness by '{name}'"
         )
     return names

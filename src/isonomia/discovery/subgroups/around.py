@@ -35,9 +35,15 @@ def around(result: SubgroupResult, index: int, *, k: int = 10) -> Result:
         raise SpecError(f"`index` must be a row of the table, 0 to {len(result.subgroups) - 1}; got {index!r}.")
     subgroup, outcome = result.subgroups[index], result.outcome
     if outcome is None:
-        raise SpecError("The rows stayed where they are counted; read some of them to look around a subgroup.")
+        raise SpecError(
+            "Neighbours of a subgroup are measured on rows, and these rows are counted where they are. Read some of them "
+            "into memory (data.rows(100_000)) and search these."
+        )
     if subgroup.member is not None or subgroup.without:
-        raise SpecError("Only subgroups that are made of conditions have neighbours.")
+        raise SpecError(
+            f"Subgroup {index} is not a conjunction of conditions, so it has no neighbours with one condition more "
+            "or less. Search with a method that finds conjunctions, such as 'sliceline'."
+        )
     rows = [_row(msg("this subgroup"), subgroup, result.features, outcome)]
     for name in subgroup.conditions:
         rest = {other: codes for other, codes in subgroup.conditions.items() if other != name}

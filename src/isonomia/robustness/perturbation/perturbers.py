@@ -113,7 +113,10 @@ def perturb_rows(
     [20.0, 28.0, 90.0]
     """
     if perturber.apply is None:
-        raise SpecError(f"The perturber '{perturber.id}' works on frames, not on rows.")
+        raise SpecError(
+            f"The perturber '{perturber.id}' works on frames, not on rows of numbers. "
+            "Call its `on_frame`, or use `perturb`."
+        )
     if level == 0:
         return values.copy()
     out = perturber.apply(values, columns, level, rng)

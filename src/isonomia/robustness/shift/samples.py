@@ -65,7 +65,7 @@ def samples(one: Dataset, two: Dataset, names: Sequence[str]) -> Mapping[str, tu
     for name in names:
         first, second = (part[name] for part in parts)
         if first is None or second is None:
-            raise DataError(f"'{name}' has too many different values to be counted within the memory given.")
+            raise _too_many(name)
         out[name] = Sample(first, edges.get(name)), Sample(second, edges.get(name))
     return out
 
@@ -82,7 +82,7 @@ def _ends(one: Dataset, two: Dataset, name: str) -> tuple[float, float]:
     ends = []
     for data in (one, two):
         if data.kinds[name] not in ("numeric", "integer"):
-            raise DataError(f"'{name}' has too many different values to be counted within the memory given.")
+            raise _too_many(name)
         if data.engine is not None:
             ends.append(data.engine.profile(ends=[name]).ends[name])
         else:
@@ -92,3 +92,10 @@ def _ends(one: Dataset, two: Dataset, name: str) -> tuple[float, float]:
     lows, highs = zip(*(end for end in ends if end is not None), strict=True)
     low, high = min(lows), max(highs)
     return low, high if high > low else low + 1.0
+
+
+def _too_many(name: str) -> DataError:
+    return DataError(
+        f"'{name}' has too many different values to be counted within the memory given. Leave it out with "
+        "features=[...], or give more memory."
+    )

@@ -170,7 +170,10 @@ def overfit(
     two = Subject.of(test, model, progress=progress, counted=True, **given).fitting().needs_outcomes()
     one = two.like(train).fitting().needs_outcomes()
     if one.outcome.task != two.outcome.task:
-        raise DataError(f"The task of `train` is {one.outcome.task}, that of `test` {two.outcome.task}.")
+        raise DataError(
+            f"`train` and `test` must have the same task; got {one.outcome.task} and {two.outcome.task}. Give both the "
+            "same target."
+        )
     chosen = measure_named(metric, one.outcome.surface, ranks=True)
     by_class = one.task == "multiclass" and "probability" in one.surface.kinds
     if slicing in ("tree", "adaptive") or by_class or not (chosen.adds_up and chosen.of_decisions):

@@ -55,7 +55,7 @@ def learn_cuts(
         How wrong the model is on each row, and the rows that count (None: all).
     """
     if slicing in ("tree", "adaptive") and loss is None:
-        raise SpecError(f"`slicing={slicing!r}` needs to know how wrong the model is on each row.")
+        raise SpecError(f"`slicing={slicing!r}` needs the error of each row: give true outcomes and predictions.")
     return tuple(_learn(data, name, slicing, bins, min_samples, loss, counted) for name in names)
 
 
@@ -66,15 +66,15 @@ def _learn(
     if name in data.roles.bands:
         return Cut(name, kind, bands=data.roles.bands[name])
     if kind in ("category", "boolean"):
-        column = Codes.encode(data.column(name), name=name)
+        column = Codes.encode(data.held_column(name), name=name)
         return Cut(name, kind, labels=common_labels(column, column.counts(), minimum))
     values = as_floats(data, name)
     known = np.isfinite(values)
     if not known.any():
-        raise DataError(f"The feature '{name}' holds no finite number at all; leave it out.")
+        raise DataError(f"The feature '{name}' has no finite number; leave it out with features=[...].")
     few = _few_values(values[known], FEW_VALUES if kind == "integer" else min(bins, FEW_VALUES))
     if few is not None and kind != "datetime" and slicing in ("quantile", "tree"):
-        column = Codes.encode(data.column(name), name=name)
+        column = Codes.encode(data.held_column(name), name=name)
         return Cut(name, kind, labels=common_labels(column, column.counts(), 1))
     if slicing == "adaptive":
         assert loss is not None

@@ -84,7 +84,9 @@ def dashboard(data: Any, model: Any = None, scenarios: Any = None, *, level: flo
     """
     if isinstance(data, Scenarios):
         if model is not None or scenarios is not None or options:
-            raise SpecError("A result of `scenarios` needs no model, scenarios or further options.")
+            raise SpecError(
+                "A result of `scenarios` already has its model and scenarios; leave out the other arguments."
+            )
         measured = data
     else:
         measured = run_scenarios(data, model, scenarios, level=level, **options)

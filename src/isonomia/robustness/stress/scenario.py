@@ -227,7 +227,7 @@ def _from_mapping(given: Mapping[str, Any]) -> Planned:
         raise SpecError(f"A scenario's type must be a text; got {kinds[0]!r}.")
     levels = [rest.pop(key) for key in ("level", *entry.other_names) if key in rest]
     if len(levels) > 1:
-        raise SpecError(f"The scenario '{entry.id}' has its level twice: {dict(given)!r}.")
+        raise SpecError(f"The level of the scenario '{entry.id}' must be given once; got {dict(given)!r}.")
     names = ("level", *entry.other_names)
     options = read_options(entry.parameters, rest, owner=f"The scenario '{entry.id}'", also=names)
     level = check_strength(entry, levels[0]) if levels else entry.level

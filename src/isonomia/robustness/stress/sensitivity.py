@@ -139,7 +139,7 @@ def _levels(levels: Any, planned: Sequence[Planned]) -> tuple[float, ...]:
             check_strength(one.scenario, step)
     steps = tuple(sorted({0.0, *levels}))
     if len(steps) < 2:
-        raise SpecError("`levels` must have at least one number above 0.")
+        raise SpecError(f"`levels` must have at least one number above 0, such as 0.1; got {list(levels)!r}.")
     return steps
 
 

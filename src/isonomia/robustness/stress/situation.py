@@ -150,7 +150,9 @@ def check_changed(scenario: str, before: Situation, after: Any) -> Situation:
         sizes["weights"] = np.shape(after.weights)
     for what, size in sizes.items():
         if size != (n,):
-            raise SpecError(f"The scenario '{scenario}' returned {what} of shape {size} for {n} rows.")
+            raise SpecError(
+                f"The scenario '{scenario}' must return one value per row: expected {what} of shape ({n},), got {size}."
+            )
     if after.surface.task != before.task or after.surface.kinds != before.surface.kinds:
         raise SpecError(
             f"The scenario '{scenario}' returned predictions of another kind: {after.surface.task} with "
@@ -158,7 +160,7 @@ def check_changed(scenario: str, before: Situation, after: Any) -> Situation:
         )
     weights = after.weights
     if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise SpecError(f"The scenario '{scenario}' returned weights that are negative, missing or infinite.")
+        raise SpecError(f"The scenario '{scenario}' must return finite weights of at least 0.")
     _check_values(scenario, before, after)
     return after
 
@@ -167,14 +169,14 @@ def _check_values(scenario: str, before: Situation, after: Situation) -> None:
     if after.truth is not before.truth:
         k = len(before.surface.classes)
         if before.task == "regression" and not np.isfinite(after.truth).all():
-            raise SpecError(f"The scenario '{scenario}' returned labels that are missing or infinite.")
+            raise SpecError(f"The scenario '{scenario}' must return finite labels; some are missing or infinite.")
         if before.task != "regression" and (after.truth.dtype.kind not in "iu" or not _within(after.truth, k)):
-            raise SpecError(f"The scenario '{scenario}' returned labels that are not codes from 0 to {k - 1}.")
+            raise SpecError(f"The scenario '{scenario}' must return labels as codes from 0 to {k - 1}.")
     if after.surface is not before.surface:
         for kind in after.surface.kinds:
             was, now = getattr(before.surface, kind), getattr(after.surface, kind)
             if np.shape(now) != np.shape(was) or not np.isfinite(now).all():
                 raise SpecError(
-                    f"The scenario '{scenario}' returned {kind} values of shape {np.shape(now)} for {np.shape(was)}, "
-                    "or some that are missing or infinite."
+                    f"The scenario '{scenario}' must return finite {kind} values of shape {np.shape(was)}; got shape "
+                    f"{np.shape(now)}, or some that are missing or infinite."
                 )

@@ -130,5 +130,7 @@ def _table(now: Situation) -> nw.DataFrame[Any]:
     assert now.query is not None
     table = nw.maybe_reset_index(wrap(now.query.frame))
     if len(table) != len(now.query.rows):
-        raise SpecError(f"A scenario returned {len(table)} rows of features for {len(now.query.rows)} rows.")
+        raise SpecError(
+            f"A scenario must return one row of features per row: expected {len(now.query.rows)}, got {len(table)}."
+        )
     return table

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from isonomia.discovery.subgroups.bayes.network import NaiveBayes
 from isonomia.discovery.subgroups.bayes.patterns import Figures, Ints, Patterns
-from isonomia.errors import SpecError
+from isonomia.errors import SpecError, close_to
 from isonomia.events import Clock
 from isonomia.parameters import Choice, Integer, Number, validated
 from isonomia.typing import Bools, Floats
@@ -77,7 +77,10 @@ def discrimination_patterns(
     """
     unknown = [name for name in sensitive if name not in network.names]
     if unknown:
-        raise SpecError(f"`sensitive` must name features of the classifier; got {unknown[0]!r}.")
+        raise SpecError(
+            f"`sensitive` must name features of the classifier; got {unknown[0]!r}."
+            f"{close_to(unknown[0], network.names)}"
+        )
     return _Miner(network, sensitive, delta, k, ranking, max_l, min_probability, clock or Clock()).run()
 
 

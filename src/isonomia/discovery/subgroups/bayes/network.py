@@ -71,7 +71,9 @@ class NaiveBayes:
         tables = []
         total = sum_by(chosen, weight, 2)
         if (total == 0).any():
-            raise DataError("A naive Bayes classifier needs both outcomes; one of them never occurs.")
+            raise DataError(
+                "A naive Bayes classifier needs both outcomes; one of them never occurs. Give rows with both."
+            )
         for column in features:
             counts = cross_sum(chosen, column.codes, (2, column.size), weight) + smoothing
             tables.append(counts / counts.sum(axis=1, keepdims=True))

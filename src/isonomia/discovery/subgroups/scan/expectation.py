@@ -127,7 +127,10 @@ def _mode(problem: Problem) -> Mode:
         "ordinal": problem.task == "regression" or _are_numbers(problem.classes),
     }
     if not fits[choice]:
-        raise SpecError(f"`bias_scan_mode`={choice!r} does not go with a {problem.task} task.")
+        raise SpecError(
+            f"`bias_scan_mode`={choice!r} does not apply to a {problem.task} task. Choose one of: "
+            f"{', '.join(mode for mode, fit in fits.items() if fit)}."
+        )
     return cast(Mode, choice)
 
 

@@ -44,7 +44,10 @@ def run(problem: Problem) -> Search:
         network = network.swapped_prior()
     sensitive = [name for name in problem.protected if name in problem.by_name]
     if not sensitive:
-        raise DataError("Discrimination patterns need a protected attribute among the features; there is none.")
+        raise DataError(
+            "Discrimination patterns need a protected attribute among the features; there is none. "
+            "Name one with protected=."
+        )
     patterns = discrimination_patterns(
         network,
         sensitive,

@@ -90,7 +90,10 @@ def run(problem: Problem) -> Search:
     population = population_of(problem, options["spec"], options["population"])
     pairs = _comparisons(problem, ordered=options["spec"] == "individual")
     if not pairs:
-        raise DataError("Verification compares groups of a protected attribute; none has two values with rows.")
+        raise DataError(
+            "Verification compares groups of a protected attribute; none has two values with rows. "
+            "Name one with protected=, or give more rows."
+        )
     individual = options["spec"] == "individual"
     means = len(pairs) if individual else len({id(stream) for pair in pairs for stream in (pair.a, pair.b)})
     each = 2 * options["delta"] / means
