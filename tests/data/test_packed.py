@@ -54,10 +54,10 @@ def test_what_is_handed_out_is_what_the_file_contains(
 ) -> None:
     pytest.importorskip(backend)
     data = iso.read(files["parquet"], backend=backend, **ROLES)
-    assert data._held.texts == {"few", "gaps"}  # not what has a role, too many values, or none
+    assert data._packed.texts == {"few", "gaps"}  # not what has a role, too many values, or none
     whole = iso.Dataset(_as(frame, backend), **ROLES)
     codes = {one.name: one for one in encode_features(data)}
-    assert data._held.texts == {"few", "gaps"}  # what counts leaves it packed
+    assert data._packed.texts == {"few", "gaps"}  # what counts leaves it packed
     for one in encode_features(whole):
         assert codes[one.name].labels == one.labels
         np.testing.assert_array_equal(codes[one.name].codes, one.codes)
@@ -70,9 +70,9 @@ def test_what_is_handed_out_is_what_the_file_contains(
     for name in frame.columns:
         assert data.column(name).dtype == whole.column(name).dtype or name == "empty"
         assert data.column(name).to_list() == whole.column(name).to_list() or name in ("x", "empty")
-    assert data._held.texts == {"few", "gaps"}
+    assert data._packed.texts == {"few", "gaps"}
     part = data.take(np.arange(0, N, 3))
-    assert part._held.texts == {"few", "gaps"}
+    assert part._packed.texts == {"few", "gaps"}
     assert part.fingerprint == whole.take(np.arange(0, N, 3)).fingerprint
     assert data.fingerprint == whole.fingerprint
     native = data.frame
@@ -83,7 +83,7 @@ def test_what_is_handed_out_is_what_the_file_contains(
 
 def test_formats_agree_and_roles_can_change(files: dict[str, Path]) -> None:
     from_csv, from_parquet = (iso.read(files[name], **ROLES) for name in ("csv", "parquet"))
-    assert from_csv._held.texts == from_parquet._held.texts
+    assert from_csv._packed.texts == from_parquet._packed.texts
     again = from_parquet.with_roles(protected=["few"])
     assert again.column("few").to_list() == from_parquet.column("few").to_list()
     with pytest.raises(DataError, match="`kinds` calls 'few' integer"):

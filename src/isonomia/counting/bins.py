@@ -110,7 +110,7 @@ def check_bins(bins: Bins, names: Sequence[str]) -> Mapping[str, Any]:
 
 
 def _encode(data: Dataset, name: str, bins: Any, binning: Binning, target: NDArray[np.float64] | None) -> Codes:
-    column = data.held_column(name)
+    column = data.packed_column(name)
     kind = data.kinds[name]
     if name in data.roles.bands:
         return Codes.bands(column.to_numpy(), data.roles.bands[name], name=name)

@@ -168,8 +168,8 @@ class Dataset(RoleTable):
             held = Packed.of(frame)
             columns: Sequence[str] = held.table.columns
             check_names(columns, roles, self.given_kinds)
-            self._held = held.unpack(roles.named)
-            table = self._held.table
+            self._packed = held.unpack(roles.named)
+            table = self._packed.table
         else:
             columns = tuple(self.engine.schema)
             check_names(columns, roles, self.given_kinds)
@@ -177,7 +177,7 @@ class Dataset(RoleTable):
             roles = replace(roles, bands={**roles.bands, **counted})
             found = count_roles(self.engine, roles, moments=moments)
             table, self.counts, self.score_bins = found.table, found.counts, found.bins
-            self._held = Packed(table)
+            self._packed = Packed(table)
         if len(table) == 0:
             raise DataError("The table has no rows; there is nothing to examine.")
         self.backend = backend_of(table)
@@ -206,7 +206,7 @@ class Dataset(RoleTable):
 
     def _is_nested(self, name: str, dtype: nw.dtypes.DType) -> bool:
         """Whether cells contain lists or the like, or what cannot be read here."""
-        return is_nested(self._held.table[name]) if self.engine is None else dtype.is_nested() or dtype == nw.Unknown
+        return is_nested(self._packed.table[name]) if self.engine is None else dtype.is_nested() or dtype == nw.Unknown
 
     def rows(self, maximum: int | None = None, *, seed: int = 0) -> Dataset:
         """The rows themselves, in memory: all of them, or a sample of at most `maximum`.
@@ -335,17 +335,17 @@ class Dataset(RoleTable):
             raise DataError(f"Rows must be given as whole numbers or a mask; got {index.dtype} of shape {index.shape}.")
         if index.size and not (index.min() >= 0 and index.max() < self.height):
             raise DataError(f"Rows must lie between 0 and {self.height - 1}; got {index.min()} to {index.max()}.")
-        chosen = self._held.table[index.astype(np.int64)]
+        chosen = self._packed.table[index.astype(np.int64)]
         if self.engine is None:
-            return self.replace(Packed(chosen, self._held.texts))
+            return self.replace(Packed(chosen, self._packed.texts))
         return self._of_cells(chosen.to_native(), index)
 
     def _of_cells(self, frame: Any, index: NDArray[np.int64]) -> Dataset:
         """Some of the combinations that an engine counted: a dataset of roles, without features."""
         options = self.options()
         options["features"] = []
-        options["kinds"] = {name: kind for name, kind in self.kinds.items() if name in self._held.table.columns}
-        if self.roles.time not in self._held.table.columns:
+        options["kinds"] = {name: kind for name, kind in self.kinds.items() if name in self._packed.table.columns}
+        if self.roles.time not in self._packed.table.columns:
             options["time"] = None
         other = Dataset.__new__(Dataset)
         other._build(frame, options, known=True)

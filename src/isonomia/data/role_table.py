@@ -74,15 +74,15 @@ class RoleTable:
     labels: Mapping[str, Any]
     words: Words
     backend: Backend
-    _held: Packed
+    _packed: Packed
     _features_given: bool
     _score_classes: tuple[Any, ...]
 
     @property
     def _table(self) -> nw.DataFrame[Any]:
         """The table with its texts as texts, kept so from now on."""
-        self._held = self._held.unpack()
-        return self._held.table
+        self._packed = self._packed.unpack()
+        return self._packed.table
 
     def __len__(self) -> int:
         return self.height if self.engine is None else self.engine.profile().rows
@@ -90,7 +90,7 @@ class RoleTable:
     @property
     def height(self) -> int:
         """How many rows are in memory: all, or one per combination of values where an engine counted them."""
-        return len(self._held.table)
+        return len(self._packed.table)
 
     def __repr__(self) -> str:
         parts = [f"{len(self)} rows"]
@@ -138,7 +138,7 @@ class RoleTable:
         Columns with infinite numbers, without any value, and identifiers are left out.
         """
         if self.engine is None:
-            return tuple(name for name in self.descriptive if is_searchable(self.held_column(name)))
+            return tuple(name for name in self.descriptive if is_searchable(self.packed_column(name)))
         profile = self.engine.profile()
         return tuple(
             name for name in self.descriptive if not profile.infinite[name] and profile.missing[name] < profile.rows
@@ -158,20 +158,20 @@ class RoleTable:
         free = [name for name in self.features if name not in named]
         if self.engine is not None:
             return counted_identifiers(self.engine, free)
-        return tuple(name for name in free if is_identifier(self.held_column(name), name))
+        return tuple(name for name in free if is_identifier(self.packed_column(name), name))
 
     def column(self, name: str) -> nw.Series[Any]:
         """One column, wrapped by narwhals."""
-        return self._held.text_column(self.held_column(name))
+        return self._packed.text_column(self.packed_column(name))
 
-    def held_column(self, name: str) -> nw.Series[Any]:
+    def packed_column(self, name: str) -> nw.Series[Any]:
         """One column as it is kept, where texts may be categories: what counts values takes no more memory for it."""
         check_column(self.columns, name, "column")
-        if name not in self._held.table.columns:
+        if name not in self._packed.table.columns:
             raise DataError(
                 f"The column '{name}' is not in memory: rows are counted by {self.source}. Read it with rows()."
             )
-        return self._held.table[name]
+        return self._packed.table[name]
 
     @property
     def source(self) -> str:

@@ -208,7 +208,7 @@ def _edges(name: str, spread: Spread, kind: Kind, cutting: Cutting) -> tuple[flo
     if not spread.n:
         if cutting.empty:
             return None
-        raise DataError(f"The feature '{name}' holds no finite number at all; leave it out.")
+        raise DataError(f"The feature '{name}' has no finite number; leave it out with features=[...].")
     if spread.values is not None and spread.values.size <= cutting.few(kind, bins):
         return None
     found = spread.quantiles[np.searchsorted(spread.shares, np.linspace(0, 1, bins + 1))]

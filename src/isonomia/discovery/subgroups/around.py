@@ -36,8 +36,8 @@ def around(result: SubgroupResult, index: int, *, k: int = 10) -> Result:
     subgroup, outcome = result.subgroups[index], result.outcome
     if outcome is None:
         raise SpecError(
-            "Neighbours of a subgroup are measured on rows, and these rows are counted where they are. Read some of them "
-            "into memory (data.rows(100_000)) and search these."
+            "Neighbours of a subgroup are measured on rows, and these rows are counted where they are. Read some of "
+            "them into memory (data.rows(100_000)) and search these."
         )
     if subgroup.member is not None or subgroup.without:
         raise SpecError(

@@ -66,7 +66,7 @@ def _learn(
     if name in data.roles.bands:
         return Cut(name, kind, bands=data.roles.bands[name])
     if kind in ("category", "boolean"):
-        column = Codes.encode(data.held_column(name), name=name)
+        column = Codes.encode(data.packed_column(name), name=name)
         return Cut(name, kind, labels=common_labels(column, column.counts(), minimum))
     values = as_floats(data, name)
     known = np.isfinite(values)
@@ -74,7 +74,7 @@ def _learn(
         raise DataError(f"The feature '{name}' has no finite number; leave it out with features=[...].")
     few = _few_values(values[known], FEW_VALUES if kind == "integer" else min(bins, FEW_VALUES))
     if few is not None and kind != "datetime" and slicing in ("quantile", "tree"):
-        column = Codes.encode(data.held_column(name), name=name)
+        column = Codes.encode(data.packed_column(name), name=name)
         return Cut(name, kind, labels=common_labels(column, column.counts(), 1))
     if slicing == "adaptive":
         assert loss is not None

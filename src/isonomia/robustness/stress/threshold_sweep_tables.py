@@ -166,7 +166,7 @@ def _group_table(curves: Curves, backend: Backend) -> Table:
     return _table(rows, ("threshold", "attribute", "group", "n", *names), title, backend)
 
 
-def _held(curves: Curves, limit: Limit) -> list[tuple[str, Any]]:
+def _packed(curves: Curves, limit: Limit) -> list[tuple[str, Any]]:
     """The values a limit is compared with: over everyone, or of each attribute."""
     if not limit.between:
         return [("", curves.overall[limit.name][0])]
@@ -184,7 +184,7 @@ def _limit_table(curves: Curves, limits: Sequence[Limit], backend: Backend) -> T
     never = msg("no threshold meets it")
     rows = []
     for limit in limits:
-        for attribute, value in _held(curves, limit):
+        for attribute, value in _packed(curves, limit):
             met = limit.met(value)
             for first, last in _ranges(met) or [(-1, -1)]:
                 rows.append(
