@@ -198,8 +198,8 @@ def agreeing_ends(
     [0.0, 0.853, 1.0, 11.148]
     """
     given = (np.asarray(part, dtype=float) for part in (k1, n1, k2, n2, level))
-    *counts, levels = np.broadcast_arrays(*given)
-    ends, _ = _tested_ends(RatePairs(*counts, levels, np.zeros(levels.shape, dtype=bool)))
+    a, m, b, n, levels = np.broadcast_arrays(*given)
+    ends, _ = _tested_ends(RatePairs(a, m, b, n, levels, np.zeros(levels.shape, dtype=bool)))
     return ends[0], ends[1], ends[2], ends[3]
 
 
@@ -244,9 +244,9 @@ def answered(*work: Asking[Any]) -> list[Any]:
 
 def _tested_ends(pairs: RatePairs) -> tuple[Floats, Floats]:
     """Four ends (4, ...) that agree with the test, and the p-values where they matter to an end or are asked for."""
-    *counts, levels, tested = pairs
+    counts, levels, tested = pairs[:4], pairs.level, pairs.tested
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        tables = _Tables.of(*counts, levels)
+        tables = _Tables.of(pairs.k1, pairs.n1, pairs.k2, pairs.n2, levels)
         ends = np.stack([*_difference(tables), *_ratio(tables)])
     outside = (ends[0] > 0) | (ends[1] < 0)
     asked, p = outside | tested, np.full(outside.shape, np.nan)

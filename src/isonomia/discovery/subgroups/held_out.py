@@ -289,6 +289,8 @@ def _joint_p(everyone: Problem, other: Problem, whole: Subgroup, again: Subgroup
     """
     if whole.p_value is None or again.p_value is None:
         return np.nan
-    fresh: dict[str | None, float] = {None: again.p_value, **added_by_conditions(other, again)}
+    fresh: dict[str | None, float] = {None: again.p_value}
+    for condition, p in added_by_conditions(other, again).items():
+        fresh[condition] = p
     parts = [min(2 * fresh[name], kinds * math.exp(min(log, 0.0))) for name, log in _hurdles(everyone, whole).items()]
     return max(*parts, again.p_value if again.p_value >= _DIRECTION else 0.0)

@@ -167,7 +167,8 @@ def _pairs(
 def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> Asking[list[Compared]]:
     """All rates at once."""
     if not parts:
-        yield RatePairs(*np.zeros((5, 0)), np.zeros(0, dtype=bool))
+        none = np.zeros(0)
+        yield RatePairs(none, none, none, none, none, none > 0)
         return []
     starts = np.cumsum([0, *(len(part.value) for part, _ in parts)]).tolist()
     sides = np.array(
