@@ -96,7 +96,8 @@ def of_flips(task: str) -> PValues:
 
     def draw(rng: np.random.Generator) -> Floats:
         values = flips(task, int(rng.integers(DATASETS)))
-        own, base = [], []
+        own: list[Figures] = []
+        base: list[Figures] = []
         for _ in range(GROUPINGS):
             for shares in ([0.5, 0.5], [0.4, 0.25, 0.15, 0.12, 0.08]):
                 group = rng.choice(len(shares), values.size, p=shares)
