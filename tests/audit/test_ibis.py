@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.audit.test_engines import TOLERANCE
 from tests.engine_sources import NASTY, TABLES, assert_same, credit_table
 
 import isonomia as iso
@@ -35,7 +34,7 @@ def test_the_report_from_ibis_is_that_from_memory(name: str, tmp_path: Path) -> 
     expected = iso.audit(iso.read(file, **roles), checks=CHECKS, n_boot=20).to_dict()
     found = iso.audit(iso.Dataset(table_of(file), name="table", **roles), checks=CHECKS, n_boot=20).to_dict()
     assert found["subject"]["engine"] == "ibis"
-    assert_same(expected, found, tolerance=TOLERANCE.get(name, 1e-12))
+    assert_same(expected, found)
 
 
 def test_rows_come_in_batches_in_their_order(tmp_path: Path) -> None:

@@ -320,8 +320,10 @@ def test_rows_beyond_the_memory_are_sampled_and_the_report_says_so(tmp_path: Pat
     assert any("of 2,000 rows were examined" in note for note in said)
     for counted in ("group_fairness", "weak_spots"):
         assert not any("were examined" in str(note) for note in report[counted].notes)
-    sampled = iso.discovery.find_subgroups(data, method="sliceline", k=2)
+    sampled = iso.discovery.find_subgroups(data, method="slicefinder", k=2)
     assert any("of 2,000 rows were examined" in str(note) for note in sampled.notes)
+    counted_there = iso.discovery.find_subgroups(data, method="sliceline", k=2)
+    assert not any("were examined" in str(note) for note in counted_there.notes)
 
 
 def test_identifiers_are_spotted_where_the_rows_are(kind: str, tmp_path: Path) -> None:

@@ -368,7 +368,7 @@ def test_many_values_and_constant_features(rng: np.random.Generator) -> None:
         ({"penalty": -1}, SpecError, "`penalty` must be"),
         ({"bias_scan_num_iters": 0}, SpecError, "bias_scan_num_iters"),
         ({"bias_scan_scoring": "Gauss"}, SpecError, "bias_scan_scoring"),
-        ({"bias_scan_mode": "continuous"}, SpecError, "does not go with"),
+        ({"bias_scan_mode": "continuous"}, SpecError, "does not apply to a binary task"),
         ({"bias_scan_favorable_value": "best"}, SpecError, "bias_scan_favorable_value"),
         ({"direction": "up"}, SpecError, "`direction` must be one of over, under, both"),
         ({"y_true": None}, DataError, "needs true outcomes"),

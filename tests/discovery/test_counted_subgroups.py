@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,13 @@ def asked_of(table: str) -> list[str]:
         for name, options in SEARCHES.items()
         if (scored or options.get("metric") != "error_given_score")
         and (table != "classes" or options.get("metric") != "fpr")
+        and (table in ("spotted", "nasty") or "holdout" not in options or asked_once(table, options))
     ]
+
+
+def asked_once(table: str, options: Mapping[str, Any]) -> bool:
+    """Held-out searches take ten times as long: two tables have all of them, others one."""
+    return table == "credit" and "metric" in options
 
 
 def cases() -> list[tuple[str, str]]:
@@ -114,7 +121,7 @@ def test_subgroups_in_a_database_are_those_in_rows(
     """The rows are those of the database: it need not keep them in the order in which they came."""
     _, roles, frame = written(table, tmp_path)
     load_postgres(postgres_url, frame)
-    every = [name for name in asked_of(table) if table == "unweighted" or name in ("divexplorer, few", HELD_OUT)]
+    every = [*asked_of(table), HELD_OUT] if table == "unweighted" else ["divexplorer, few", HELD_OUT]
 
     def found(asked: str) -> dict[str, Any]:
         return found_in(iso.read(postgres_url, table="loans", name=table, **roles), asked)
@@ -132,7 +139,7 @@ def test_hidden_subgroups_of_adult_are_counted(shared_data: Path, tmp_path: Path
     file = tmp_path / "adult.parquet"
     frame.write_parquet(file)
     create_table(postgres_url, frame, "adult")
-    options: dict[str, Any] = {"options": {"hidden_subgroups": {"methods": ["sliceline", "divexplorer"]}}, "n_boot": 50}
+    options: dict[str, Any] = {"options": {"hidden_subgroups": {"methods": ["sliceline"]}}, "n_boot": 50}
     sources = [
         iso.read(file, **roles),
         iso.read(file, engine="duckdb", memory="128MB", **roles),
@@ -182,5 +189,5 @@ def test_rows_that_stay_have_no_mask(tmp_path: Path) -> None:
     result = find_subgroups(iso.read(file, engine="duckdb", memory="128MB", **roles), method="divexplorer", k=1)
     assert result.subgroups
     for ask in (result.mask, result.around):
-        with pytest.raises(SpecError, match="stayed where they are counted"):
+        with pytest.raises(SpecError, match="where they are"):
             ask(0)

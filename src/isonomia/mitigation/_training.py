@@ -27,6 +27,8 @@ from isonomia.typing import Floats, Indices
 
 #: Whether the model inside sees the columns of the protected attribute.
 DROP_SENSITIVE = Boolean()
+#: Rows that repetitions may make of one, on average; more are drawn instead.
+MOST_REPEATED = 10
 
 
 def weight_argument(estimator: Any) -> str | None:
@@ -62,14 +64,22 @@ def fit_weighted(estimator: Any, X: Any, y: Any, weights: Floats | None, *, owne
 
 
 def rows_by_weight(weights: Floats, seed: int) -> Indices:
-    """As many rows as there are, each as often as its weight asks (rounded up or down): for learners without weights.
+    """Rows for learners without weights, each as often as its weight asks.
 
-    Rows lie side by side, as wide as their weights, and are taken at equal distances from a random start. Equal weights
-    take every row once.
+    Whole numbers are repetitions (equal ones take every row once). Otherwise as many rows are taken as there are, each
+    as often as its weight asks rounded up or down: they lie side by side, as wide as their weights, and are taken at
+    equal distances from a random start.
 
-    >>> rows_by_weight(np.array([1.0, 1.0, 2.0, 0.0]), seed=0).tolist()
+    >>> rows_by_weight(np.array([1.0, 1.0, 3.0, 0.0]), seed=0).tolist()
+    [0, 1, 2, 2, 2]
+    >>> rows_by_weight(np.array([0.5, 0.5, 1.25, 0.0]), seed=0).tolist()
     [0, 1, 2, 2]
     """
+    times = weights.astype(np.int64)
+    if (times == weights).all():
+        times //= np.gcd.reduce(times)
+        if times.sum() <= MOST_REPEATED * weights.size:
+            return np.repeat(np.arange(weights.size), times)
     ends = np.cumsum(weights) * (weights.size / weights.sum())
     at = np.arange(weights.size) + np.random.default_rng(seed).random()
     last = int(np.flatnonzero(weights)[-1])
