@@ -122,7 +122,12 @@ class Adversarial(TrainingMitigator):
     def _features(self, X: Any, *, reset: bool, drop: bool = False) -> Floats:
         rows = super()._features(X, reset=reset, drop=drop)
         table = named_table(rows)
-        return np.asarray(rows, dtype=float) if table is None else number_matrix(table, make="Adversarial")
+        numbers = np.asarray(rows, dtype=float) if table is None else number_matrix(table, make="Adversarial")
+        if not np.isfinite(numbers).all():
+            raise DataError(
+                "Adversarial needs finite numbers, but X contains NaN or infinity. Fill them or drop the rows."
+            )
+        return numbers
 
     def _train(
         self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
@@ -133,7 +138,14 @@ class Adversarial(TrainingMitigator):
             X, y, who = X[rows], y[rows], who[rows]
         if len(np.unique(who)) < 2:
             raise DataError("Adversarial needs at least two groups: there is nothing to guess.")
-        module = model.fit(X, y, sensitive_features=who).backendEngine_.predictor_model
+        if self.task == "classification" and len(np.unique(y)) < 2:
+            raise DataError("Adversarial needs outcomes of at least two classes; y has one class.")
+        try:
+            module = model.fit(X, y, sensitive_features=who).backendEngine_.predictor_model
+        except RuntimeError as error:  # torch's, where a network has left the numbers
+            raise DataError(
+                f"Adversarial training diverged ({error}). Standardise the features, or lower learning_rate."
+            ) from error
         if self.task == "regression":
             return NetworkRegressor().read(module)
         network = NetworkClassifier().read(module)
