@@ -203,7 +203,7 @@ def test_a_network_needs_finite_numbers_two_classes_and_a_step_that_does_not_div
         network.fit(X, y, sensitive_features=sex).predict(gaps)
     with pytest.raises(DataError, match="at least two classes"):
         network.fit(X, np.ones(200), sensitive_features=sex)
-    with pytest.raises(DataError, match="diverged .* lower learning_rate"):
+    with pytest.raises(DataError, match=r"diverged .* lower learning_rate"):
         Adversarial(layers=[4], epochs=3, batch_size=10, learning_rate=1e30).fit(X * 1e20, y, sensitive_features=sex)
 
 
