@@ -143,11 +143,11 @@ def _prepare_counting(counts: Path) -> None:
 def test_processes_that_need_one_scene_wait_for_the_first(folder: Path) -> None:
     pytest.importorskip("fcntl")
     counts = folder / "counts"
-    processes: list[Any] = [get_context("fork").Process(target=_prepare_counting, args=(counts,)) for _ in range(3)]
+    processes: list[Any] = [get_context("spawn").Process(target=_prepare_counting, args=(counts,)) for _ in range(3)]
     for process in processes:
         process.start()
     for process in processes:
-        process.join()
+        process.join(120)
     assert [process.exitcode for process in processes] == [0, 0, 0]
     assert counts.read_text() == "built\n"
 
@@ -160,17 +160,19 @@ def _prepare_many() -> None:
 def test_killed_processes_leave_nothing_half_written(folder: Path) -> None:
     pytest.importorskip("fcntl")
     rng = np.random.default_rng(5)
-    for _ in range(4):
-        process = get_context("fork").Process(target=_prepare_many)
+    for _ in range(2):
+        process = get_context("spawn").Process(target=_prepare_many)
         before = len(list(folder.glob("*.scene")))
         process.start()
+        ends = time.monotonic() + 60
         while len(list(folder.glob("*.scene"))) < before + 2:
+            assert time.monotonic() < ends, "no scene was prepared"
             time.sleep(0.01)
         time.sleep(rng.uniform(0, 0.3))
         process.kill()
         process.join()
     seeds = {path_of(folder, replace(TINY, model="oracle"), seed): seed for seed in range(200)}
     kept = list(folder.glob("*.scene"))
-    assert len(kept) >= 8
+    assert len(kept) >= 4
     for path in kept:
         scene_from_bytes(path.read_bytes(), replace(TINY, model="oracle"), seeds[path])
