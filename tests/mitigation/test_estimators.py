@@ -20,7 +20,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.conftest import MakeFrame
 
 from isonomia import DataError, SpecError, load_model
-from isonomia.mitigation import MITIGATIONS, Decorrelate, Massage, Minimax, Reduce, Repair, Represent, Resample, Reweigh
+from isonomia.mitigation import (
+    MITIGATIONS,
+    Adversarial,
+    Decorrelate,
+    Massage,
+    Minimax,
+    Reduce,
+    Repair,
+    Represent,
+    Resample,
+    Reweigh,
+)
 from isonomia.models import save_model
 
 #: One of each, with everyone as one group: scikit-learn's checks know no protected attribute.
@@ -36,6 +47,11 @@ ONE_GROUP = [
     Decorrelate(sensitive=()),
     Represent(sensitive=(), prototypes=2, max_iter=1),
 ]
+#: Networks learn the small data of the checks in steps that are larger than those of whole datasets.
+NETWORKS = [
+    Adversarial(sensitive=(), task=task, learning_rate=0.02, epochs=60, batch_size=32)
+    for task in ("classification", "regression")
+]
 #: What trains an estimator.
 TRAINING = [Reweigh, Resample, Massage, Reduce, Minimax]
 
@@ -44,6 +60,13 @@ TRAINING = [Reweigh, Resample, Massage, Reduce, Minimax]
 def test_the_rules_of_scikit_learn(estimator: Any, check: Any) -> None:
     with np.errstate(all="ignore"):
         check(estimator)
+
+
+@parametrize_with_checks(NETWORKS)  # type: ignore[untyped-decorator]
+def test_the_rules_of_scikit_learn_for_networks(estimator: Any, check: Any) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("fairlearn.adversarial")
+    check(estimator)
 
 
 def columns(n: int = 400) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -191,6 +192,42 @@ def test_an_adversary_takes_part() -> None:
         Adversarial().fit(X, y, sensitive_features=np.zeros(len(y)))
 
 
+@pytest.mark.parametrize("goal", ["demographic_parity", "equalized_odds"])
+def test_a_step_leaves_out_what_helps_the_adversary(goal: Any) -> None:
+    """What is followed is g - <g, u> u - alpha a, computed here from gradients of the two losses."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("fairlearn.adversarial")
+    X, y, sex = applicants(60)
+    network = Adversarial(goal=goal, alpha=0.7, layers=[5], epochs=1, batch_size=60)._template()
+    engine = network.fit(X, y, sensitive_features=sex).backendEngine_
+    features, outcomes, groups = engine.validate_input(X, y[:, None].astype(float), (sex == sex.max())[:, None] * 1.0)
+    weights = list(engine.predictor_model.parameters())
+    odds = engine.predictor_model(features)
+    loss = torch.nn.functional.binary_cross_entropy(odds, outcomes)
+    seen = odds if goal == "demographic_parity" else torch.cat((odds, outcomes), dim=1)
+    guess = torch.nn.functional.binary_cross_entropy(engine.adversary_model(seen), groups)
+    g = [one.numpy() for one in torch.autograd.grad(loss, weights, retain_graph=True)]
+    a = [one.numpy() for one in torch.autograd.grad(guess, weights, retain_graph=True)]
+    engine.train_step(features, outcomes, groups)
+    for weight, towards, against in zip(weights, g, a, strict=True):
+        followed = towards - (towards * against).sum() / (against**2).sum() * against - 0.7 * against
+        assert weight.grad.numpy() == pytest.approx(followed, abs=1e-12)
+        assert ((weight.grad.numpy() + 0.7 * against) * against).sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_an_adversary_that_has_nothing_to_learn_does_not_stop_the_training() -> None:
+    """Its gradient vanishes: the step is that of the prediction alone."""
+    pytest.importorskip("torch")
+    pytest.importorskip("fairlearn.adversarial")
+    X, y, _ = applicants(200)
+    options: dict[str, Any] = {"layers": [8], "epochs": 30, "learning_rate": 0.02, "batch_size": 50}
+    alone = Adversarial(sensitive=[], **options).fit(X, y)
+    assert alone.groups_ == [()]
+    assert (alone.predict(X) == y).mean() > 0.75
+    with pytest.raises(TypeError, match="sparse"):
+        alone.predict(csr_matrix(X))
+
+
 def test_a_network_needs_finite_numbers_two_classes_and_a_step_that_does_not_diverge() -> None:
     pytest.importorskip("torch")
     pytest.importorskip("fairlearn.adversarial")
@@ -204,7 +241,7 @@ def test_a_network_needs_finite_numbers_two_classes_and_a_step_that_does_not_div
     with pytest.raises(DataError, match="at least two classes"):
         network.fit(X, np.ones(200), sensitive_features=sex)
     with pytest.raises(DataError, match=r"diverged .* lower learning_rate"):
-        Adversarial(layers=[4], epochs=3, batch_size=10, learning_rate=1e30).fit(X * 1e20, y, sensitive_features=sex)
+        Adversarial(layers=[4], epochs=3, batch_size=10, learning_rate=1e300).fit(X, y, sensitive_features=sex)
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=40).filter(lambda w: sum(w) > 1e-6), st.integers(0, 100))

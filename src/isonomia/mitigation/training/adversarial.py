@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
@@ -16,6 +17,7 @@ from isonomia.languages import msg
 from isonomia.mitigation._attribute import named_table
 from isonomia.mitigation._training import TrainingMitigator, rows_by_weight
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
+from isonomia.mitigation.training.adversary import PURPOSE, adversary_engine
 from isonomia.mitigation.training.network import NetworkClassifier, NetworkRegressor
 from isonomia.models.columns import number_matrix
 from isonomia.parameters import SEED, Choice, Integer, Number, Several
@@ -50,8 +52,9 @@ class Adversarial(TrainingMitigator):
     Notes
     -----
     Slow and sensitive to the seed: try several. Features must be numbers, standardised. The attribute is not read at
-    decision time. Training needs fairlearn and torch; the trained network needs neither. Fairlearn's engine takes no
-    sample weights: each row is repeated or left out as its weight asks, so that as many rows are trained on.
+    decision time. With everyone as one group there is no adversary: the network alone is trained. Training needs
+    fairlearn and torch; the trained network needs neither. Fairlearn's engine takes no sample weights: each row is
+    repeated or left out as its weight asks, so that as many rows are trained on.
 
     References
     ----------
@@ -101,13 +104,11 @@ class Adversarial(TrainingMitigator):
         self.drop_sensitive = drop_sensitive
 
     def _template(self) -> Any:
-        purpose = "Adversarial training"
-        adversarial = require("fairlearn.adversarial", extra="mitigation", purpose=purpose)
-        require("torch", extra="torch", purpose=purpose)
+        adversarial = require("fairlearn.adversarial", extra="mitigation", purpose=PURPOSE)
         kind = "Classifier" if self.task == "classification" else "Regressor"
         hidden = [part for size in self.layers for part in (size, "leaky_relu")]
         return getattr(adversarial, f"AdversarialFairness{kind}")(
-            backend="torch",
+            backend=adversary_engine(),
             predictor_model=hidden,
             adversary_model=[8, "leaky_relu"],
             constraints=self.goal,
@@ -120,6 +121,8 @@ class Adversarial(TrainingMitigator):
         )
 
     def _features(self, X: Any, *, reset: bool, drop: bool = False) -> Floats:
+        if issparse(X):
+            raise TypeError("Adversarial needs dense numbers; X is a sparse matrix. Give X.toarray().")
         rows = super()._features(X, reset=reset, drop=drop)
         table = named_table(rows)
         numbers = np.asarray(rows, dtype=float) if table is None else number_matrix(table, make="Adversarial")
@@ -136,16 +139,19 @@ class Adversarial(TrainingMitigator):
         if weights is not None:
             rows = rows_by_weight(weights, self.seed)
             X, y, who = X[rows], y[rows], who[rows]
-        if len(np.unique(who)) < 2:
+        if self.attributes_ and len(np.unique(who)) < 2:
             raise DataError("Adversarial needs at least two groups: there is nothing to guess.")
         if self.task == "classification" and len(np.unique(y)) < 2:
             raise DataError("Adversarial needs outcomes of at least two classes; y has one class.")
+        if not self.attributes_:
+            model.set_params(backend=adversary_engine(alone=True))
         try:
-            module = model.fit(X, y, sensitive_features=who).backendEngine_.predictor_model
+            model.fit(X, y, sensitive_features=who)
         except RuntimeError as error:  # torch's, where a network has left the numbers
             raise DataError(
                 f"Adversarial training diverged ({error}). Standardise the features, or lower learning_rate."
             ) from error
+        module = model.backendEngine_.predictor_model
         if self.task == "regression":
             return NetworkRegressor().read(module)
         network = NetworkClassifier().read(module)

@@ -24,24 +24,24 @@ class _Network(BaseEstimator):  # type: ignore[misc]
         Of each layer, (outputs, inputs) and (outputs,).
     """
 
-    weights_: list[NDArray[np.float32]]
-    biases_: list[NDArray[np.float32]]
+    weights_: list[Floats]
+    biases_: list[Floats]
 
     def read(self, module: Any) -> Any:
         """Take the layers of a PyTorch module."""
         layers = [layer for layer in module.modules() if hasattr(layer, "in_features")]
-        self.weights_ = [layer.weight.detach().cpu().numpy().copy() for layer in layers]
-        self.biases_ = [layer.bias.detach().cpu().numpy().copy() for layer in layers]
+        self.weights_ = [layer.weight.detach().cpu().numpy().astype(float) for layer in layers]
+        self.biases_ = [layer.bias.detach().cpu().numpy().astype(float) for layer in layers]
         return self
 
     def outputs(self, X: Any) -> Floats:
         """What the last layer gives, (n, outputs)."""
-        values = np.asarray(X, dtype=np.float32)
+        values = np.asarray(X, dtype=float)
         for index, (weight, bias) in enumerate(zip(self.weights_, self.biases_, strict=True)):
             if index:
                 values = np.where(values > 0, values, LEAK * values)
             values = values @ weight.T + bias
-        return np.asarray(values, dtype=float)
+        return values
 
 
 class NetworkClassifier(ClassifierMixin, _Network):  # type: ignore[misc]
