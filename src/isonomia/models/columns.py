@@ -89,16 +89,17 @@ def to_kind(table: nw.DataFrame[Any], kind: Literal["pandas", "polars", "pyarrow
 
 def number_matrix(table: nw.DataFrame[Any], *, make: str, dtype: Any = np.float64) -> NDArray[Any]:
     """The columns as one matrix of numbers; missing values become NaN."""
-    columns = [table[name] for name in table.columns]
-    texts = [column.name for column in columns if not _is_number(column)]
+    texts = [name for name, kind in table.schema.items() if not _is_number(kind)]
     if texts:
         raise ModelError(
             f"The model ({make}) takes numbers, but {_listed(texts)} {'contains' if len(texts) == 1 else 'contain'} "
             "texts. "
             "Encode them as in training, or wrap the model in a function that does: Model.of(function)."
         )
-    out = np.empty((len(table), len(columns)), dtype=dtype, order="C")
-    for index, column in enumerate(columns):
+    if table.implementation.is_pandas():
+        return np.ascontiguousarray(table.to_native().to_numpy(dtype=dtype, na_value=np.nan))
+    out = np.empty((len(table), len(table.columns)), dtype=dtype, order="C")
+    for index, column in enumerate(table.iter_columns()):
         # nullable columns would come as objects
         plain = column.cast(nw.Float64) if column.null_count() else column
         out[:, index] = plain.to_numpy()
@@ -107,7 +108,7 @@ def number_matrix(table: nw.DataFrame[Any], *, make: str, dtype: Any = np.float6
 
 def object_matrix(table: nw.DataFrame[Any]) -> NDArray[Any]:
     """The columns as one matrix: of numbers where all are, of objects otherwise."""
-    if all(_is_number(table[name]) for name in table.columns):
+    if all(_is_number(kind) for kind in table.schema.values()):
         return number_matrix(table, make="")
     out = np.empty((len(table), len(table.columns)), dtype=object)
     for index, name in enumerate(table.columns):
@@ -122,8 +123,8 @@ def from_matrix(matrix: NDArray[Any], names: Sequence[str]) -> nw.DataFrame[Any]
     )
 
 
-def _is_number(column: nw.Series[Any]) -> bool:
-    return bool(column.dtype.is_numeric() or column.dtype == nw.Boolean)
+def _is_number(kind: nw.dtypes.DType) -> bool:
+    return bool(kind.is_numeric() or kind == nw.Boolean)
 
 
 def _listed(names: Sequence[str], limit: int = 10) -> str:
