@@ -19,13 +19,15 @@ from sklearn.preprocessing import StandardScaler
 class People:
     """Features as numbers (standardised on the training rows; the last column is the protected attribute).
 
-    `y` is 1 for the favourable outcome, `who` is 1 for the privileged group.
+    `y` is 1 for the favourable outcome, `who` is 1 for the privileged group; `units` are what the columns of X were
+    divided by.
     """
 
     X: NDArray[Any]
     y: NDArray[Any]
     who: NDArray[Any]
     train: NDArray[Any]
+    units: NDArray[Any]
 
     def figures(self, predicted: NDArray[Any]) -> list[float]:
         """Accuracy, favourable rates (unprivileged, privileged), gaps of TPR and FPR, on the test rows."""
@@ -40,10 +42,12 @@ class People:
 def _people(frame: pd.DataFrame, y: Any, who: Any, train: Any) -> People:
     texts = frame.select_dtypes(exclude="number")
     numbers = frame.drop(columns=texts.columns).to_numpy(float)
-    scaled = StandardScaler().fit(numbers[train]).transform(numbers)
+    scaler = StandardScaler().fit(numbers[train])
     dummies = pd.get_dummies(texts, dtype=float).to_numpy() if texts.shape[1] else np.empty((len(frame), 0))
     group = np.asarray(who, dtype=int)
-    return People(np.column_stack([scaled, dummies, group]), np.asarray(y, dtype=int), group, np.asarray(train))
+    X = np.column_stack([scaler.transform(numbers), dummies, group])
+    units = np.r_[scaler.scale_, np.ones(X.shape[1] - numbers.shape[1])]
+    return People(X, np.asarray(y, dtype=int), group, np.asarray(train), units)
 
 
 def _adult(folder: Path) -> People:
