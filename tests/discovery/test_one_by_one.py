@@ -55,6 +55,16 @@ def test_chances_that_agree_with_overlapping_subgroups_are_those_of_a_logistic_r
     np.testing.assert_allclose(inside @ (found * weights), inside @ (values * weights), rtol=1e-5)
 
 
+def test_where_everybody_was_observed_alike_chances_are_certain_and_the_others_still_agree() -> None:
+    """Nobody in the first subgroup: no finite odds. The second is the first and four others; the third is the second."""
+    values = np.array([0.0, 0, 0, 0, 1, 1, 0, 0, 1, 0])
+    first, second = np.arange(10) < 3, np.arange(10) < 7
+    found = explained(values, np.full(10, 0.3), [first, second, second], None, binary=True)
+    np.testing.assert_allclose(found, [1e-9] * 3 + [0.5] * 4 + [0.3] * 3, atol=1e-8)
+    chained = explained(values[:4], np.full(4, 0.3), [np.arange(4) < 2, np.arange(4) < 4], None, binary=True)
+    np.testing.assert_allclose(chained, 1e-9, atol=1e-12)
+
+
 def test_numbers_that_agree_with_overlapping_subgroups_are_those_of_least_squares(rng: np.random.Generator) -> None:
     before, inside, values = rng.normal(size=300), rng.random((2, 300)) < 0.5, rng.normal(size=300)
     slopes = np.linalg.lstsq(inside.T.astype(float), values - before, rcond=None)[0]

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import expit
 
 from isonomia.typing import Bools, Floats
 
-#: How often all subgroups are gone through, at most, and the change of a shift that ends it.
-_ROUNDS, _SETTLED = 50, 1e-6
+#: Newton steps at most, the longest one of a shift, and the one that ends them.
+_STEPS, _LONGEST, _SETTLED = 100, 4.0, 1e-9
 #: Chances are kept this far from 0 and 1.
 _CERTAIN = 1e-9
 
@@ -24,33 +25,54 @@ def explained(
 ) -> Floats:
     """Expected values whose sum over each subgroup is that of the values.
 
-    The odds of a subgroup's rows are multiplied by one factor (chances), or their values moved by one constant. Where
-    subgroups overlap, they are gone through until nothing changes (iterative scaling).
+    The odds of a subgroup's rows are multiplied by one factor (chances), or their values moved by one constant; rows of
+    several subgroups by those of each. The factors are those of a logistic regression on the subgroups, the constants
+    those of least squares.
 
     >>> heard = np.array([1.0, 1.0, 0.0, 0.0])
     >>> explained(heard, np.full(4, 0.5), [np.array([True, True, True, False])], None, binary=True).round(3)
     array([0.667, 0.667, 0.667, 0.5  ])
     """
-    out = np.clip(expected, _CERTAIN, 1 - _CERTAIN) if binary else expected.copy()
-    rows = [np.flatnonzero(inside) for inside in subgroups]
-    for _ in range(_ROUNDS if len(rows) > 1 else 1):
-        largest = 0.0
-        for mine in rows:
-            if not mine.size:
-                continue
-            weight = np.ones(mine.size) if weights is None else weights[mine]
-            observed = float(values[mine] @ weight)
-            if binary:
-                odds = out[mine] / (1 - out[mine])
-                shift = shift_of_odds(odds, observed, weight)
-                out[mine] = np.clip(tilted(odds, shift), _CERTAIN, 1 - _CERTAIN)
-            else:
-                shift = (observed - float(out[mine] @ weight)) / max(float(weight.sum()), 1e-300)
-                out[mine] += shift
-            largest = max(largest, abs(shift))
-        if largest < _SETTLED:
+    weight = np.ones(values.size) if weights is None else weights
+    inside = np.column_stack(list(subgroups)).astype(float)
+    if not binary:
+        return expected + inside @ _solved((inside.T * weight) @ inside, (inside.T * weight) @ (values - expected))
+    out = np.clip(expected, _CERTAIN, 1 - _CERTAIN)
+    open_, inside = _settle_certain(out, values, inside, weight)
+    rows, w, y = inside[open_], weight[open_], values[open_]
+    log_odds = np.log(out[open_]) - np.log1p(-out[open_])
+    for _ in range(_STEPS):
+        chances = expit(log_odds)
+        missing = rows.T @ (w * (y - chances))
+        step = _solved((rows.T * (w * chances * (1 - chances))) @ rows, missing).clip(-_LONGEST, _LONGEST)
+        log_odds += rows @ step
+        if np.abs(step).max(initial=0.0) < _SETTLED:
             break
+    out[open_] = expit(log_odds).clip(_CERTAIN, 1 - _CERTAIN)
     return out
+
+
+def _settle_certain(out: Floats, values: Floats, inside: Floats, weight: Floats) -> tuple[Bools, Floats]:
+    """Subgroups in which everybody, or nobody, was observed have no finite odds: their rows are certain.
+
+    Returns the rows and subgroups that are left; what is certain in one may leave another that is.
+    """
+    left = np.ones(out.size, dtype=bool)
+    while True:
+        mass, observed = (weight * left) @ inside, (weight * values * left) @ inside
+        sure = np.flatnonzero((mass <= 0) | (observed <= 1e-12 * mass) | (observed >= (1 - 1e-12) * mass))
+        if not sure.size:
+            return left, inside
+        for index in sure:
+            rows = left & (inside[:, index] > 0)
+            out[rows] = np.where(values[rows] > 0.5, 1 - _CERTAIN, _CERTAIN)
+            left &= ~rows
+        inside = np.delete(inside, sure, axis=1)
+
+
+def _solved(matrix: Floats, target: Floats) -> Floats:
+    """The shortest solution: subgroups may be parts of each other, or the same rows."""
+    return np.asarray(np.linalg.lstsq(matrix, target, rcond=1e-12)[0], dtype=float)
 
 
 def tilted(odds: Floats, shift: float) -> Floats:
