@@ -56,7 +56,7 @@ def test_chances_that_agree_with_overlapping_subgroups_are_those_of_a_logistic_r
 
 
 def test_where_everybody_was_observed_alike_chances_are_certain_and_the_others_still_agree() -> None:
-    """Nobody in the first subgroup: no finite odds. The second is the first and four others; the third is the second."""
+    """Nobody in the first subgroup: no finite odds. The second is the first and four more, the third is the second."""
     values = np.array([0.0, 0, 0, 0, 1, 1, 0, 0, 1, 0])
     first, second = np.arange(10) < 3, np.arange(10) < 7
     found = explained(values, np.full(10, 0.3), [first, second, second], None, binary=True)
