@@ -21,9 +21,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from tests.mitigation.conftest import People
 
-from isonomia import DataError, MissingExtraError, SpecError
+from isonomia import DataError, Dataset, MissingExtraError, SpecError, mitigate
 from isonomia.mitigation import Adversarial, Minimax, Reduce, load, save
 from isonomia.mitigation._training import rows_by_weight
+from isonomia.mitigation.judging.transformed import Prepared
 
 
 def applicants(n: int = 1200, groups: int = 2) -> tuple[Any, Any, Any]:
@@ -192,6 +193,19 @@ def test_an_adversary_takes_part() -> None:
         Adversarial().fit(X, y, sensitive_features=np.zeros(len(y)))
 
 
+def test_an_adversary_closes_a_gap_of_few_people_with_texts() -> None:
+    """`mitigate` puts it behind the steps that prepare features; few rows are gone through until it has learnt."""
+    pytest.importorskip("torch")
+    pytest.importorskip("fairlearn.adversarial")
+    X, y, sex = applicants(600)
+    where = np.where(X[:, 1] > 0, "north", "south")
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 2], "where": where, "sex": sex, "y": y})
+    data = Dataset(frame, target="y", positive=1, protected=["sex"], features=["a", "b", "where"])
+    result = mitigate(data, "logistic", methods=["adversarial"], folds=2)
+    gaps = {row["method"]: row["gap"] for row in result.tables["methods"].rows()}
+    assert gaps["adversarial"] < 0.7 * gaps["none"]
+
+
 @pytest.mark.parametrize("goal", ["demographic_parity", "equalized_odds"])
 def test_a_step_leaves_out_what_helps_the_adversary(goal: Any) -> None:
     """What is followed is g - <g, u> u - alpha a, computed here from gradients of the two losses."""
@@ -215,7 +229,7 @@ def test_a_step_leaves_out_what_helps_the_adversary(goal: Any) -> None:
         assert ((weight.grad.numpy() + 0.7 * against) * against).sum() == pytest.approx(0, abs=1e-12)
 
 
-def test_an_adversary_that_has_nothing_to_learn_does_not_stop_the_training() -> None:
+def test_an_adversary_that_has_nothing_to_learn_does_not_stop_the_training(tmp_path: Path) -> None:
     """Its gradient vanishes: the step is that of the prediction alone."""
     pytest.importorskip("torch")
     pytest.importorskip("fairlearn.adversarial")
@@ -223,9 +237,12 @@ def test_an_adversary_that_has_nothing_to_learn_does_not_stop_the_training() -> 
     options: dict[str, Any] = {"layers": [8], "epochs": 30, "learning_rate": 0.02, "batch_size": 50}
     alone = Adversarial(sensitive=[], **options).fit(X, y)
     assert alone.groups_ == [()]
+    behind = Prepared(Adversarial(sensitive=[], **options), make_pipeline(StandardScaler())).fit(X * 100, y)
+    assert behind.predict_proba(X * 100).shape == (200, 2)
+    assert (behind.predict(X * 100) == y).mean() > 0.75
+    assert load(save(behind, tmp_path / "behind.skops")).predict(X).tolist() == behind.predict(X).tolist()
     assert (alone.predict(X) == y).mean() > 0.75
-    with pytest.raises(TypeError, match="sparse"):
-        alone.predict(csr_matrix(X))
+    assert alone.predict(csr_matrix(X)).tolist() == alone.predict(X).tolist()
 
 
 def test_a_network_needs_finite_numbers_two_classes_and_a_step_that_does_not_diverge() -> None:

@@ -50,3 +50,38 @@ class Transformed(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Any:
         """The probabilities for changed features."""
         return self.estimator_.predict_proba(self._changed(X, sensitive_features))
+
+
+class Prepared(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A mitigation with a model of its own, behind the steps that prepare the features of an estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The mitigation (`Adversarial`).
+    front : pipeline
+        All steps of the user's pipeline but the last.
+    """
+
+    def __init__(self, estimator: Any, front: Any) -> None:
+        self.estimator = estimator
+        self.front = front
+
+    def fit(self, X: Any, y: Any, **given: Any) -> Self:
+        """Fit the steps in front, then the mitigation on what they make."""
+        self.front_ = clone(self.front)
+        self.estimator_ = clone(self.estimator).fit(self.front_.fit_transform(X, y), y, **given)
+        if hasattr(self.estimator_, "classes_"):
+            self.classes_ = self.estimator_.classes_
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The predictions of the mitigation."""
+        check_is_fitted(self)
+        return self.estimator_.predict(self.front_.transform(X))
+
+    @available_if(inner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities of the mitigation."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(self.front_.transform(X))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import Pipeline
 
 from isonomia.counting import Codes, composite, count_by
 from isonomia.errors import DataError, IsonomiaError, ModelError, NotApplicable
@@ -22,7 +23,7 @@ from isonomia.mitigation.before.changing import FeatureMitigator
 from isonomia.mitigation.before.ranking import take_rows
 from isonomia.mitigation.judging.effect_tables import criterion_titles
 from isonomia.mitigation.judging.goals import Goal
-from isonomia.mitigation.judging.transformed import Transformed
+from isonomia.mitigation.judging.transformed import Prepared, Transformed
 from isonomia.mitigation.registry import Mitigation
 from isonomia.parameters import Kind
 from isonomia.typing import Bools, Floats, Indices
@@ -337,9 +338,14 @@ def fit_method(entry: Mitigation, options: Mapping[str, Any], estimator: Any, pe
 
 
 def build(entry: Mitigation, options: Mapping[str, Any], estimator: Any) -> Any:
-    """The method around an estimator; one that changes features stands in front of it."""
+    """The method around an estimator; one that changes features stands in front of it.
+
+    One with a model of its own stands in its place, behind what prepares the features.
+    """
     if issubclass(entry.estimator, FeatureMitigator):
         return Transformed(estimator, entry.estimator(**options))
-    if "estimator" not in signature(entry.estimator).parameters:  # a model of its own
-        return entry.estimator(**options)
+    if "estimator" not in signature(entry.estimator).parameters:
+        own = entry.estimator(**options)
+        several = isinstance(estimator, Pipeline) and len(estimator.steps) > 1
+        return Prepared(own, estimator[:-1]) if several else own
     return entry.estimator(estimator, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,11 +18,14 @@ from isonomia.languages import msg
 from isonomia.mitigation._attribute import named_table
 from isonomia.mitigation._training import TrainingMitigator, rows_by_weight
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
-from isonomia.mitigation.training.adversary import PURPOSE, adversary_engine
+from isonomia.mitigation.training.adversary import PURPOSE, adversary_engine, one_thread
 from isonomia.mitigation.training.network import NetworkClassifier, NetworkRegressor
 from isonomia.models.columns import number_matrix
 from isonomia.parameters import SEED, Choice, Integer, Number, Several
 from isonomia.typing import Floats
+
+#: Passes over the data, and steps, at least.
+EPOCHS, STEPS = 20, 1_500
 
 
 class Adversarial(TrainingMitigator):
@@ -42,8 +46,10 @@ class Adversarial(TrainingMitigator):
         How strongly the adversary counts.
     learning_rate : float
         The step of the optimiser.
-    epochs, batch_size : int
-        Passes over the data, and rows per step.
+    epochs : int, optional
+        Passes over the data; by default 20, and more of few rows: 1,500 steps at least, which an adversary needs.
+    batch_size : int
+        Rows per step.
     seed : int
         The start of the random weights.
     drop_sensitive : bool
@@ -73,7 +79,7 @@ class Adversarial(TrainingMitigator):
         "layers": Several(Integer(1)),
         "alpha": Number(at_least=0),
         "learning_rate": Number(above=0),
-        "epochs": Integer(1),
+        "epochs": Integer(1).or_none("for as many as an adversary needs"),
         "batch_size": Integer(1),
         "seed": SEED,
     }
@@ -87,7 +93,7 @@ class Adversarial(TrainingMitigator):
         layers: Sequence[int] = (32,),
         alpha: float = 1.0,
         learning_rate: float = 0.001,
-        epochs: int = 20,
+        epochs: int | None = None,
         batch_size: int = 128,
         seed: int = 0,
         drop_sensitive: bool = False,
@@ -114,18 +120,17 @@ class Adversarial(TrainingMitigator):
             constraints=self.goal,
             learning_rate=self.learning_rate,
             alpha=self.alpha,
-            epochs=self.epochs,
+            epochs=EPOCHS if self.epochs is None else self.epochs,
             batch_size=self.batch_size,
             shuffle=True,
             random_state=self.seed,
         )
 
     def _features(self, X: Any, *, reset: bool, drop: bool = False) -> Floats:
-        if issparse(X):
-            raise TypeError("Adversarial needs dense numbers; X is a sparse matrix. Give X.toarray().")
         rows = super()._features(X, reset=reset, drop=drop)
         table = named_table(rows)
-        numbers = np.asarray(rows, dtype=float) if table is None else number_matrix(table, make="Adversarial")
+        dense: Any = rows.toarray() if issparse(rows) else rows  # type: ignore[attr-defined]
+        numbers = np.asarray(dense, dtype=float) if table is None else number_matrix(table, make="Adversarial")
         if not np.isfinite(numbers).all():
             raise DataError(
                 "Adversarial needs finite numbers, but X contains NaN or infinity. Fill them or drop the rows."
@@ -143,10 +148,13 @@ class Adversarial(TrainingMitigator):
             raise DataError("Adversarial needs at least two groups: there is nothing to guess.")
         if self.task == "classification" and len(np.unique(y)) < 2:
             raise DataError("Adversarial needs outcomes of at least two classes; y has one class.")
+        if self.epochs is None:
+            model.set_params(epochs=max(EPOCHS, ceil(STEPS / ceil(len(y) / self.batch_size))))
         if not self.attributes_:
             model.set_params(backend=adversary_engine(alone=True))
         try:
-            model.fit(X, y, sensitive_features=who)
+            with one_thread():
+                model.fit(X, y, sensitive_features=who)
         except RuntimeError as error:  # torch's, where a network has left the numbers
             raise DataError(
                 f"Adversarial training diverged ({error}). Standardise the features, or lower learning_rate."
@@ -167,6 +175,7 @@ class Adversarial(TrainingMitigator):
         tags = super(TrainingMitigator, self).__sklearn_tags__()
         classifies = self.task == "classification"
         tags.estimator_type = "classifier" if classifies else "regressor"
+        tags.input_tags.sparse = True
         tags.classifier_tags, tags.regressor_tags = (ClassifierTags(), None) if classifies else (None, RegressorTags())
         return tags
 

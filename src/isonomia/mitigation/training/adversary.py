@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from isonomia.errors import require
@@ -56,6 +58,18 @@ def adversary_engine(*, alone: bool = False) -> type[Any]:
             return g - (g * u).sum() * u - self.base.alpha * a
 
     return Engine
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Train with one thread: the networks are small, and several threads wait for each other most of the time."""
+    torch = require("torch", extra="torch", purpose=PURPOSE)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _follow(optimizer: Any, weights: Any, steps: Any) -> None:
