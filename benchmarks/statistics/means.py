@@ -111,7 +111,7 @@ for metric in ("logloss", "brier_score", "auc", "pr_auc", "ece"):
                 tested=300 if size == 100 and base == 0.5 else 0,
                 note=THIN
                 if thin
-                else "none with fewer than two rows of a class"
+                else "none with fewer than five rows of a class"
                 if metric in ("auc", "pr_auc") and few
                 else "",
             )

@@ -19,11 +19,9 @@ from isonomia.typing import Bools, Floats
 
 #: How much longer than the sample shows the long tail is taken to be: samples of skewed values understate it.
 LONG_TAIL = 2.0
-#: Below this many (effective) rows of a class functions of tables of three classes or more have no interval, and the
-#: calibration gap has that of a rate.
+#: Below this many (effective) rows of a class areas under curves and functions of tables of three classes or more have
+#: no interval, and the calibration gap has that of a rate.
 FEWEST_OF_CLASS = 5
-#: Below this many (effective) rows of a class areas under curves have no interval.
-FEWEST_OF_AREA = 2
 #: P-values are found down to this.
 SMALLEST_P = 1e-60
 #: Halvings of the bracket of a p-value's logarithm.
