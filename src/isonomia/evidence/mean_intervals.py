@@ -147,7 +147,8 @@ def hall_ends(
     h(x) = 3 / a ((1 + a (x - a / 6))^(1/3) - 1): the cubic transformation that removes the skewness of Student's t.
     Samples of long tails understate their skewness, so that on that side the farther one of the ends for a and for
     2 a (`long_tail` a) counts; of values that cannot be negative also mean exp(t error / mean), which matters in small
-    samples. Without skewness it is Student's interval. Where the bracket falls below 0.15 its cube root goes on as a line.
+    samples. Without skewness it is Student's interval. Where the bracket falls below 0.15 its cube root goes on as a
+    line.
 
     It assumes independent rows. By simulation it covers 94-97% from 30 rows on for absolute and squared errors
     (Student's t with 5 degrees of freedom included).
