@@ -170,7 +170,7 @@ def _pandas_frame(columns: Mapping[str, Any]) -> Any:
 def _from_blocks() -> Any:
     """What pandas, from its version 3 on, builds frames with that are laid out already; None before."""
     try:
-        from pandas.api.internals import create_dataframe_from_blocks
+        from pandas.api.internals import create_dataframe_from_blocks  # type: ignore[import-not-found]
     except ImportError:
         return None
     return create_dataframe_from_blocks

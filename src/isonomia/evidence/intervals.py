@@ -348,8 +348,9 @@ def _known_beside(
     one: Figures, other: Figures, tail: float | Floats
 ) -> tuple[tuple[Floats, Floats, Floats], tuple[Floats, Floats, Floats]]:
     """Value and ends of both figures, for what lies between them (see `MeanEnds.beside`)."""
-    if isinstance(one.ends, MeanEnds) and isinstance(other.ends, MeanEnds):
-        one, other = replace(one, ends=one.ends.beside(other.ends)), replace(other, ends=other.ends.beside(one.ends))
+    first, second = one.ends, other.ends
+    if isinstance(first, MeanEnds) and isinstance(second, MeanEnds):
+        one, other = replace(one, ends=first.beside(second)), replace(other, ends=second.beside(first))
     return one.known(tail), other.known(tail)
 
 
