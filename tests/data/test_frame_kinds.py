@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pytest
 
-from isonomia.data import Dataset, to_frame
+from isonomia.data import Dataset, frames, to_frame
 from isonomia.data.frames import BACKENDS
 
 COLUMNS = {"sex": ["F", "M", "F", "M"], "age": [20, 30, 40, 50], "pay": [1.5, 2.0, 3.25, 4.0], "hired": [0, 1, 1, 0]}
@@ -51,3 +51,29 @@ def test_columns_of_every_kind_become_a_pandas_frame_as_narwhals_makes_it():
 def test_columns_without_texts_or_rows_become_a_frame(kind):
     assert to_frame({"n": np.array([1, 2])}, kind).shape == (2, 1)
     assert to_frame({"sex": [], "n": np.array([], dtype=float)}, kind).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"a": ["x", None], "b": np.array([0.5, np.nan]), "n": np.array([1, 2]), "c": np.array([0.25, 1.0])},
+        {"ok": np.array([True, False]), "small": np.array([1, 2], dtype=np.uint8), "nothing": [None, None]},
+        {"fixed": np.array(["aa", "b"]), "when": np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]")},
+        {"a": [], "b": np.zeros(0)},
+        {},
+    ],
+)
+def test_frames_laid_out_in_blocks_are_those_that_pandas_builds(columns, monkeypatch):
+    pd = pytest.importorskip("pandas")
+    built = frames.to_frame(columns, "pandas")
+    monkeypatch.setattr(frames, "_from_blocks", lambda: None)
+    pd.testing.assert_frame_equal(built, frames.to_frame(columns, "pandas"), check_column_type=True)
+
+
+def test_a_frame_does_not_share_its_numbers_with_the_columns_it_was_built_from():
+    pytest.importorskip("pandas")
+    values = np.array([1.0, 2.0])
+    built = frames.to_frame({"a": values, "b": ["x", "y"]}, "pandas")
+    built.loc[0, "a"] = 9.0
+    assert values.tolist() == [1.0, 2.0]
+    assert built["a"].tolist() == [9.0, 2.0]

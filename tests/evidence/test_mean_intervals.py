@@ -171,3 +171,24 @@ def test_a_ratio_whose_lower_figure_may_be_zero_has_no_interval() -> None:
 def test_very_small_p_values_are_found() -> None:
     p = same_p(np.array([10.0]), lambda tail: (10 + stats.norm.ppf(tail), 10 - stats.norm.ppf(tail)))
     assert p[0] == pytest.approx(2 * stats.norm.sf(10), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("error", "df", "factor"),
+    [(0.2, 99.0, 1.0), (0.02, 9_900.0, LONG_TAIL), (0.2 / 2 ** (1 / 3), 99.0, 1 + 1 / 3), (0.2, 99.0 / 3**0.5, 1.5)],
+)
+def test_skewness_counts_twice_in_a_difference_as_far_as_it_does_not_cancel(
+    error: float, df: float, factor: float
+) -> None:
+    """Third moments of 1 and 1/2 leave a third of their sum, squares of rows of 3 and 1 a half."""
+
+    def ends(spread: float, rows: float, times: float = LONG_TAIL) -> MeanEnds:
+        parts = (np.array([part]) for part in (1.0, spread, 0.3, rows))
+        return MeanEnds(*parts, kind="positive", long_tail=times)
+
+    one, other = ends(0.2, 99.0), ends(error, df)
+    assert one.beside(other).long_tail == pytest.approx(factor, abs=2e-3)
+    figures = [Figures(np.array([1.0]), ends=part) for part in (one, other)]
+    known = [(np.array([1.0]), *ends(*part, times=factor).at(0.025)) for part in ((0.2, 99.0), (error, df))]
+    np.testing.assert_allclose(difference_interval(*figures), mover_difference(*known), rtol=2e-3)
+    np.testing.assert_allclose(ratio_interval(*figures), mover_ratio(*known), rtol=2e-3)

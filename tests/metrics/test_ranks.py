@@ -97,16 +97,35 @@ def test_perfect_separation_is_not_certainty() -> None:
 
 
 @pytest.mark.parametrize("name", ["auc", "pr_auc"])
-def test_one_row_of_a_class_gives_an_area_without_an_interval(name: str) -> None:
+def test_four_rows_of_a_class_give_an_area_without_an_interval(name: str) -> None:
     rng = np.random.default_rng(1)
-    y, surface = np.repeat([0, 1], [40, 2]), Surface.of_probabilities(rng.random(42), classes=(0, 1))
+    y, surface = np.repeat([0, 1], [40, 5]), Surface.of_probabilities(rng.random(45), classes=(0, 1))
     enough = evaluate(name, y, surface)
     assert enough.low < enough.value < enough.high
     y[-1] = 0
     few = evaluate(name, y, surface)
     assert few.value is not None
     assert few.low is None
-    assert "fewer than 2 rows" in str(few.note)
+    assert "fewer than 5 rows" in str(few.note)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_error_of_average_precision_adds_up_what_each_row_adds(weighted: bool) -> None:
+    """Each row's share by a numeric derivative of scikit-learn's figure, ties among the scores included."""
+    rng = np.random.default_rng(3)
+    y = (rng.random(60) < 0.4).astype(np.uint8)
+    score, w = np.round(rng.normal(size=60) + y, 1), rng.exponential(1.0, 60) if weighted else np.ones(60)
+
+    def slope(row: int) -> float:
+        step = np.where(np.arange(60) == row, 1e-6, 0.0)
+        up, down = (sk.average_precision_score(y, score, sample_weight=w + sign * step) for sign in (1, -1))
+        return float(up - down) / 2e-6
+
+    added = w * np.array([slope(row) for row in range(60)])
+    surface = Surface.of_scores(score, classes=(0, 1))
+    area, error = METRICS["pr_auc"].from_rows(y, surface, w if weighted else None)
+    positives = w[y == 1].sum() ** 2 / (w[y == 1] ** 2).sum()
+    assert error == pytest.approx(np.sqrt((added**2).sum() + 5 * area * (1 - area) / positives**2), rel=1e-6)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -21,7 +21,7 @@ Functions return the two ends. A figure that is NaN has NaN ends.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isonomia.errors import SpecError
-from isonomia.evidence.mean_intervals import Ends, mover_difference, mover_ratio, same_p, score_ends
+from isonomia.evidence.mean_intervals import Ends, MeanEnds, mover_difference, mover_ratio, same_p, score_ends
 from isonomia.languages import Message, msg
 from isonomia.parameters import LEVEL
 from isonomia.typing import Floats
@@ -270,7 +270,7 @@ def ratio_interval(
     ratio = quotient(one.value, other.value)
     if one.ends is not None and other.ends is not None:
         tail = (1 - check_level(level)) / 2
-        low, high = mover_ratio(one.known(tail), other.known(tail), correlation)
+        low, high = mover_ratio(*_known_beside(one, other, tail), correlation)
         some = high > low
         return np.where(some, np.fmin(low, ratio), np.nan), np.where(some, np.fmax(high, ratio), np.nan)
     if one.draws is not None and other.draws is not None:
@@ -339,9 +339,19 @@ def difference_ends(
     one: Figures, other: Figures, tail: float | Floats, correlation: ArrayLike = 0.0
 ) -> tuple[Floats, Floats]:
     """The ends of one - other at a tail probability, from the ends of both; NaN where neither has a spread."""
-    low, high = mover_difference(one.known(tail), other.known(tail), correlation)
+    low, high = mover_difference(*_known_beside(one, other, tail), correlation)
     some, gap = high > low, one.value - other.value
     return np.where(some, np.fmin(low, gap), np.nan), np.where(some, np.fmax(high, gap), np.nan)
+
+
+def _known_beside(
+    one: Figures, other: Figures, tail: float | Floats
+) -> tuple[tuple[Floats, Floats, Floats], tuple[Floats, Floats, Floats]]:
+    """Value and ends of both figures, for what lies between them (see `MeanEnds.beside`)."""
+    first, second = one.ends, other.ends
+    if isinstance(first, MeanEnds) and isinstance(second, MeanEnds):
+        one, other = replace(one, ends=first.beside(second)), replace(other, ends=second.beside(first))
+    return one.known(tail), other.known(tail)
 
 
 def difference_p(one: Figures, other: Figures, correlation: ArrayLike = 0.0) -> Floats:

@@ -19,11 +19,9 @@ from isonomia.typing import Bools, Floats
 
 #: How much longer than the sample shows the long tail is taken to be: samples of skewed values understate it.
 LONG_TAIL = 2.0
-#: Below this many (effective) rows of a class functions of tables of three classes or more have no interval, and the
-#: calibration gap has that of a rate.
+#: Below this many (effective) rows of a class areas under curves and functions of tables of three classes or more have
+#: no interval, and the calibration gap has that of a rate.
 FEWEST_OF_CLASS = 5
-#: Below this many (effective) rows of a class areas under curves have no interval.
-FEWEST_OF_AREA = 2
 #: P-values are found down to this.
 SMALLEST_P = 1e-60
 #: Halvings of the bracket of a p-value's logarithm.
@@ -91,6 +89,8 @@ class MeanEnds(Arrays):
         Whether rows can be negative; "root" is the square root of a mean that cannot.
     centre : array, optional
         What the ends are around, where that is not the mean itself: the mean with a few rows added.
+    long_tail : float or array
+        How many times as large as that of the sample the skewness may be, on the side of the long tail.
     """
 
     value: Floats
@@ -99,14 +99,36 @@ class MeanEnds(Arrays):
     df: Floats
     kind: Literal["any", "positive", "root"] = "any"
     centre: Floats | None = None
+    long_tail: float | Floats = LONG_TAIL
 
     def at(self, tail: float | Floats) -> tuple[Floats, Floats]:
         """Both ends at this tail probability; equal where all rows have the same value."""
         middle = self.value if self.centre is None else self.centre
-        low, high = hall_ends(middle, self.error, self.skewness, self.df, tail, positive=self.kind != "any")
+        low, high = hall_ends(
+            middle, self.error, self.skewness, self.df, tail, positive=self.kind != "any", long_tail=self.long_tail
+        )
         if self.centre is not None:
             low, high = np.minimum(low, self.value), np.maximum(high, self.value)
         return (np.sqrt(low), np.sqrt(high)) if self.kind == "root" else (low, high)
+
+    def beside(self, other: MeanEnds) -> MeanEnds:
+        """The same ends for the difference from another mean, in which skewness cancels as far as both have it.
+
+        Of the skewness that samples may understate only the share that does not cancel is allowed for: all of it where
+        one mean is far less sure than the other, next to nothing where both are means of as many rows alike. The share
+        is that of third moments, which fall with the square of the number of rows; the larger one of the share in the
+        samples, which an outlier may make too small, and the share that the numbers of rows let expect.
+        """
+        moments, rows = (self._third_moment(), other._third_moment()), (other.df**2, self.df**2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = np.maximum(*(np.abs(one - two) / (np.abs(one) + np.abs(two)) for one, two in (moments, rows)))
+        return replace(self, long_tail=1 + (LONG_TAIL - 1) * np.where(np.isnan(left), 1.0, left))
+
+    def _third_moment(self) -> Floats:
+        """The third central moment of the figure's distribution."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            error = self.error / (2 * np.sqrt(self.value)) if self.kind == "root" else self.error
+            return np.asarray(error**3 * self.skewness)
 
 
 def hall_ends(
@@ -117,14 +139,16 @@ def hall_ends(
     tail: float | Floats = 0.025,
     *,
     positive: bool = False,
+    long_tail: float | Floats = LONG_TAIL,
 ) -> tuple[Floats, Floats]:
     """Ends of the interval of a mean of skewed values: Hall's transformed t, wider on the side of the long tail.
 
     With a the skewness of the mean and t Student's quantile, the ends are mean - error h(+-t),
     h(x) = 3 / a ((1 + a (x - a / 6))^(1/3) - 1): the cubic transformation that removes the skewness of Student's t.
     Samples of long tails understate their skewness, so that on that side the farther one of the ends for a and for
-    2 a counts; of values that cannot be negative also mean exp(t error / mean), which matters in small samples.
-    Without skewness it is Student's interval. Where the bracket falls below 0.15 its cube root goes on as a line.
+    2 a (`long_tail` a) counts; of values that cannot be negative also mean exp(t error / mean), which matters in small
+    samples. Without skewness it is Student's interval. Where the bracket falls below 0.15 its cube root goes on as a
+    line.
 
     It assumes independent rows. By simulation it covers 94-97% from 30 rows on for absolute and squared errors
     (Student's t with 5 degrees of freedom included).
@@ -144,7 +168,7 @@ def hall_ends(
 
     at, se, a = (np.asarray(part, dtype=float) for part in (mean, error, skewness))
     t = np.minimum(-stdtrit(np.maximum(np.asarray(df, dtype=float), 1.0), tail), LARGEST_T)
-    far = LONG_TAIL * a
+    far = long_tail * a
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         low, high = at - se * _untransformed(t, a), at - se * _untransformed(-t, a)
         low = np.where(a < 0, np.fmin(low, at - se * _untransformed(t, far)), low)

@@ -28,7 +28,7 @@ def measure(
     sum w^2, and no replicates: `evidence` gives their differences, ratios and gaps score intervals. Other functions of
     the confusion table have the delta method's, with four rows added to the table, means Hall's
     skewness-corrected t interval from their first three moments (R2: the delta method). Metrics of ordered
-    rows have the interval their entry names; areas under curves have none with fewer than two rows of a class.
+    rows have the interval their entry names; areas under curves have none with fewer than five rows of a class.
     Functions of the user's have percentile intervals of at most 200 bootstrap samples. Rows are taken to be
     independent.
 

@@ -11,7 +11,7 @@ from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence.explained_intervals import FEWEST_EXPLAINED
 from isonomia.evidence.intervals import SAME, or_zero, quotient
-from isonomia.evidence.mean_intervals import FEWEST_OF_AREA, AreaEnds, LogitEnds
+from isonomia.evidence.mean_intervals import FEWEST_OF_CLASS, AreaEnds, LogitEnds
 from isonomia.languages import Message, msg
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.measured import Measured, rates_of, reasons_of
@@ -156,7 +156,7 @@ def _of_area(found: Measured, sets: RowSets, level: float) -> Measured:
     """An area under a curve with its interval, where each class has enough (effective) rows."""
     w, w2 = _class_weights(sets)
     rows = np.nan_to_num(quotient(w * w, w2))
-    few = rows.min(axis=1) < FEWEST_OF_AREA - SAME
+    few = rows.min(axis=1) < FEWEST_OF_CLASS - SAME
     rows = np.where(few[:, None], np.nan, rows)
     assert found.error is not None
     error = np.where(few, np.nan, found.error)
@@ -173,5 +173,5 @@ def _of_area(found: Measured, sets: RowSets, level: float) -> Measured:
         error=error,
         ends=ends,
         at_boundary=np.isnan(error) & ~few & (found.metric.interval != "newcombe"),
-        unsure=_first_reasons((few, few_of_class(FEWEST_OF_AREA))),
+        unsure=_first_reasons((few, few_of_class(FEWEST_OF_CLASS))),
     )

@@ -15,6 +15,8 @@ from isonomia.metrics.registry import METRICS, Metric, Prepared, Shared
 from isonomia.models import Surface
 from isonomia.typing import Floats
 
+#: Of the variance of a proportion of m positives the share 5 / m is added to that of an average precision.
+FEW_POSITIVES = 5.0
 NO_CONTRAST = msg("the labels are all of one class")
 
 
@@ -157,13 +159,16 @@ def average_precision(
 ) -> tuple[float, float | None]:
     """Average precision: the sum over thresholds of (R_k - R_{k-1}) P_k, with recall R and precision P.
 
-    The standard error is that of a proportion of the (effective) number m of positives, A (1 - A) / m, and of the share
-    of positives, with whose odds those of the area grow: (A (1 - A))^2 (1 / m + 1 / n), n the number of negatives. It
-    is used on the logit scale.
+    A row of score s adds w (y (P(s) - A + B(s)) - C(s)) / W to the area A, to first order, where y is 1 for a positive,
+    W the weight of all positives, and B and C are the sums over positives with scores up to s of v / V and of P v / V,
+    v being the weight of such a positive and V that of all rows from its score upwards: a positive counts itself and
+    raises the precision at every score below its own, a negative lowers it. The standard error is the root of the sum
+    of squares of what rows add. With few positives that is too small: of a proportion's variance A (1 - A) / m, m the
+    (effective) number of positives, the share 5 / m is added. It is used on the logit scale.
 
     References
     ----------
-    K. Boyd, K. H. Eng, C. D. Page (2013), ECML PKDD, 451 (their logit interval, for a given share of positives).
+    K. Boyd, K. H. Eng, C. D. Page (2013), ECML PKDD, 451 (intervals on the logit scale).
     """
     score = _ranking(surface)
     each = np.ones(score.size) if weights is None else weights
@@ -177,13 +182,14 @@ def average_precision(
     all_above = np.cumsum(sum_by(index, w, values.size))
     precision = np.divide(np.cumsum(at_positive), all_above, out=np.zeros(values.size), where=all_above > 0)
     area = float(at_positive @ precision / total)
-    w_negative = w - w_positive
-    others, squares = float(w_negative.sum()), float(w_negative @ each)
-    if area >= 1 - 1e-12 or squares <= 0:
+    if area >= 1 - 1e-12:
         return area, None
-    spread = area * (1 - area)
+    raised = np.divide(at_positive, all_above, out=np.zeros(values.size), where=all_above > 0)
+    raised, lowered = (np.cumsum(part[::-1])[::-1] for part in (raised, raised * precision))
+    pull = each * (np.where(truth == 1, (precision - area + raised)[index], 0.0) - lowered[index]) / total
     size = total * total / float(w_positive @ each)
-    return area, float(np.sqrt(spread / size + spread**2 * (1 / size + squares / others**2)))
+    few = area * (1 - area) / size * min(FEW_POSITIVES / size, 1.0)
+    return area, float(np.sqrt(pull @ (pull if counts is None else pull * counts) + few))
 
 
 def max_error(

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend, Dataset, backend_of
+from isonomia.data.frames import is_series
 from isonomia.errors import DataError
 from isonomia.events import Progress
 from isonomia.languages import msg
@@ -31,7 +31,7 @@ def is_column(values: Any) -> bool:
         return False
     if isinstance(values, np.ndarray):
         return values.ndim == 1 and values.dtype.names is None
-    return isinstance(values, list | tuple) or nw.dependencies.is_into_series(values)
+    return isinstance(values, list | tuple) or is_series(values)
 
 
 def read_dataset(data: Any, reading: Mapping[str, Any]) -> Dataset:

@@ -130,7 +130,9 @@ def comparing(
     part of its reference (everyone, or a union of groups) the interval is that against the others, put on the scale of
     the reference. Odds: the score interval of their ratio. Other metrics: replicates or standard errors.
     """
-    pairs = [_pairs(part, strata, groups, min_per_group, sizes) for part in measured]
+    same = all(stratum.reference is not None for stratum in strata)
+    pairs = [_pairs(part, strata, groups, min_per_group, sizes) for part in measured[: 1 if same else None]]
+    pairs *= len(measured) if same else 1
     rates = [index for index, part in enumerate(measured) if part.rate]
     compared = yield from _compare_rates([(measured[i], pairs[i]) for i in rates], level)
     of_rates = dict(zip(rates, compared, strict=True))

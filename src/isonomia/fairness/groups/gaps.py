@@ -74,16 +74,15 @@ def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_ca
 
 def gap_of(part: Measured, by: tuple[str, ...], control: Mapping[str, str], used: NDArray[Any]) -> Gap:
     """The gap of one metric between these sets, which all have a value."""
-    value = part.value[used]
-    lowest, highest = int(np.argmin(value)), int(np.argmax(value))
-    bottom, top = float(value[lowest]), float(value[highest])
+    members, value = tuple(used.tolist()), part.value[used].tolist()
+    bottom, top = min(value), max(value)
     return Gap(
         metric=part.metric.id,
         by=by,
         control=control,
-        members=tuple(used.tolist()),
-        lowest=int(used[lowest]),
-        highest=int(used[highest]),
+        members=members,
+        lowest=members[value.index(bottom)],
+        highest=members[value.index(top)],
         difference=top - bottom,
         ratio=bottom / top if part.metric.range[0] >= 0 and top > 0 else np.nan,
         part=part,
