@@ -32,7 +32,7 @@ FOLDER, SECONDS = "ISONOMIA_BENCH_STUDY", "ISONOMIA_BENCH_STUDY_SECONDS"
 class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The decisions of ``SVC(gamma="auto")``, which the measures need, without the probabilities, which they do not.
 
-    The kernel of all training rows is computed at once (5 GB for 26,000 rows), which takes a quarter of the time.
+    The kernel of all training rows is computed at once (5 GB for 26,000 rows), which takes half of the time.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Machine:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isonomia.counting import sum_by
+from isonomia.errors import BudgetError
 from isonomia.evidence import normal_quantile
 from isonomia.explain.prepare import Prepared
 from isonomia.languages import msg
@@ -14,6 +15,8 @@ from isonomia.typing import Floats, Indices
 
 #: Draws per group of the first round, which show how many more are needed.
 FIRST = 1000
+#: Draws per group without which there is no interval.
+FEWEST = 30
 #: Model rows per draw: the column of the person and of the other row, in a coalition and in its complement.
 PER_DRAW = 4
 #: With more values than this, the other row is drawn from everybody.
@@ -127,6 +130,11 @@ def direct(
     sampler = _Sampler(prepared, player, groups, np.random.default_rng(seed))
     count = int(groups.max()) + 1
     most = max_model_rows // (PER_DRAW * count)
+    if most < FEWEST:
+        raise BudgetError(
+            f"Draws for {count} groups need at least {FEWEST * PER_DRAW * count:,} model rows; `max_model_rows` leaves "
+            f"{max_model_rows:,} for them. Allow more."
+        )
     wanted = min(most, FIRST)
     found: Draws | None = None
     with prepared.subject.progress.stage("draws", msg("Querying the model about altered rows"), count * most) as stage:

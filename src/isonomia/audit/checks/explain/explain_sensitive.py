@@ -45,7 +45,10 @@ def explain_sensitive(subject: Subject, **options: Any) -> Result:
     for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names):
         try:
             label = explained_class(subject, name, output=options["output"])
-            found[name] = sensitive(subject, attribute=name, label=label, progress=subject.progress, **options)
+            one = sensitive(subject, attribute=name, label=label, progress=subject.progress, **options)
+            if one.disparity.value is None:
+                raise NotApplicable(one.disparity.note or msg("not available"))
+            found[name] = one
         except NotApplicable as error:
             left_out[name] = msg("{attribute} is left out: {reason}.", attribute=name, reason=error.message)
     if not found:
