@@ -163,6 +163,7 @@ def test_a_group_of_one_person_has_no_interval(people: pd.DataFrame, pipeline: P
     assert rows["c"]["contribution_low"] is None
     assert found.disparity.value == pytest.approx(abs(without.disparity.value), abs=1e-12)  # a and b alone
     assert any("Groups of one person (c)" in str(note) for note in found.notes)
+    assert not any("only 1 row" in str(note) for note in found.notes)  # it has no interval that could be rough
 
 
 def test_a_budget_for_hardly_any_draw_is_refused(data: iso.Dataset, pipeline: Pipeline) -> None:

@@ -241,7 +241,7 @@ def _assembled(
     prepared: Prepared, column: str, names: tuple[str, ...], asked: Asked, figures: GroupFigures
 ) -> Sensitive:
     size = count_by(asked.groups, asked.count)
-    smallest = int(size.min())
+    smallest = int(size[size >= 2].min(initial=len(asked.groups)))  # of groups that have an interval
 
     alone = [name for name, n in zip(names, size, strict=True) if n < 2]
 
@@ -281,7 +281,7 @@ def _assembled(
             ),
         )
     if smallest < prepared.subject.settings.min_per_group:
-        notes = (*notes, msg("The smallest group has {n:# row|# rows}: its interval is rough.", n=smallest))
+        notes = (*notes, msg("A group has only {n:# row|# rows}: its interval is rough.", n=smallest))
     return prepared.subject.noted(
         Sensitive(
             "explain_sensitive",
