@@ -5,6 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
 
 from benchmarks.bench import Row, Scale, Target, benchmark
 from isonomia.data.catalog.local_files import VARIABLE
@@ -23,6 +29,42 @@ SHARE = 0.9
 FOLDER, SECONDS = "ISONOMIA_BENCH_STUDY", "ISONOMIA_BENCH_STUDY_SECONDS"
 
 
+class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The decisions of ``SVC(gamma="auto")``, which the measures need, without the probabilities, which they do not.
+
+    The kernel of all training rows is computed at once (5 GB for 26,000 rows), which takes half of the time.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Machine:
+        rows = np.ascontiguousarray(X, dtype=float)
+        self.gamma_ = 1 / rows.shape[1]
+        machine = SVC(kernel="precomputed").fit(_kernel(rows, self.gamma_), y, sample_weight)
+        self.vectors_, self.machine_, self.classes_ = rows[machine.support_], machine, machine.classes_
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        near = rbf_kernel(np.asarray(X, dtype=float), self.vectors_, gamma=self.gamma_)
+        return near @ self.machine_.dual_coef_[0] + self.machine_.intercept_[0]
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+def _kernel(rows: Any, gamma: float, step: int = 2000) -> Any:
+    """exp(-gamma |x - y|^2) of all pairs, in one array."""
+    kernel, size = rows @ (2 * gamma * rows.T), gamma * (rows**2).sum(axis=1)
+    for start in range(0, len(rows), step):
+        part = kernel[start : start + step]
+        part -= size[start : start + step, None]
+        part -= size
+        np.exp(part, out=part)
+    return kernel
+
+
+#: In place of the models of these names.
+OWN = {"svm": Machine()}
+
+
 @benchmark("study")
 def study(scale: Scale) -> Iterator[Row]:
     """Published figures within 3 standard deviations over seeds: five measures, and Tree or Linear SHAP."""
@@ -38,7 +80,7 @@ def study(scale: Scale) -> Iterator[Row]:
                 os.environ.get(FOLDER),
                 paper=folder,
                 datasets=[dataset],
-                models=[model],
+                models={model: OWN.get(model)},
                 explainers=list(explainers),
                 seeds=range(2 if scale.quick else seeds),
                 explained=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC
 from typer.testing import CliRunner
 
 import isonomia as iso
@@ -108,8 +110,13 @@ def test_the_check_finds_that_sex_is_used(people: pd.DataFrame, model: Pipeline)
     assert finding.severity == "warning"
     direct = iso.explain.sensitive(loans(people), model)
     assert finding.estimate.value == pytest.approx(direct.disparity.value)
-    assert "uses sex itself" in str(finding.message)
-    assert "O modelo usa o próprio atributo sex" in report.to_markdown("pt-BR")
+    assert re.fullmatch(
+        r"The model uses sex itself: that alone makes the mean probability [\d.]+ points lower for women than for men "
+        r"\(rank \d of 4 columns\)\.",
+        str(finding.message),
+    )
+    assert "O modelo usa o próprio atributo sex: só por isso, a probabilidade média é" in report.to_markdown("pt-BR")
+    assert [str(one.message) for one in direct.findings] == [str(finding.message)]
     assert [row["attribute"] for row in result.tables["attributes"].rows()] == ["sex"]
 
 
@@ -232,3 +239,29 @@ def test_a_budget_too_small_for_the_columns_leaves_the_attribute_out(people: pd.
     assert ended["explain_gap"][0] == "not_applicable"
     assert "max_model_rows" in ended["explain_gap"][1]
     assert ended["performance"][0] != "failed"
+
+
+def test_an_attribute_with_one_value_is_left_out_everywhere(
+    people: pd.DataFrame, model: Pipeline, tmp_path: Path
+) -> None:
+    men = people.drop(columns="pay").assign(sex="M")
+    report = iso.audit(loans(men.assign(pay=0)), model, checks=["explain_sensitive"])
+    with pytest.raises(NotApplicable, match="sex is left out: all rows have the same value of sex"):
+        report["explain_sensitive"]
+    men.to_csv(tmp_path / "men.csv", index=False)
+    skops.io.dump(model, tmp_path / "model.skops")
+    roles = ["--target", "hired", "--positive", "yes", "--protected", "sex"]
+    given = [str(tmp_path / "men.csv"), "--model", str(tmp_path / "model.skops"), *roles]
+    done = CliRunner().invoke(app, ["explain", *given])
+    assert done.exit_code == 0, done.output
+    assert "skill" in done.output
+    assert "sex is left out: there are not two groups of sex with people in them." in done.output
+
+
+def test_scores_are_explained_where_there_are_no_probabilities(people: pd.DataFrame) -> None:
+    encoder = make_column_transformer((OneHotEncoder(), ["sex", "job"]), remainder="passthrough")
+    machine = make_pipeline(encoder, SVC()).fit(people[["sex", "job", "skill", "age"]], people.hired)
+    with pytest.raises(NotApplicable, match=r"no probabilities; explain it with output='decision' or output='score'"):
+        iso.explain.gap(loans(people), machine)
+    found = iso.explain.gap(loans(people.head(200)), machine, output="score", max_model_rows=200_000)
+    assert str(found.findings[0].message).startswith("The mean score is ")

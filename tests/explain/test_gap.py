@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -158,12 +159,32 @@ def test_a_gap_is_found_where_there_is_one_and_only_there() -> None:
     assert [finding.columns for finding in found.findings] == [("pay",)]
     finding = found.findings[0]
     assert finding.p_adjusted < 1e-6
-    assert "points between women and men come from pay" in finding.message.text("en")
-    assert "vêm de pay" in finding.message.text("pt-BR")
+    english, portuguese = (finding.message.text(language) for language in ("en", "pt-BR"))
+    assert re.fullmatch(
+        r"The mean probability is [\d.]+ points lower for women than for men; [\d.]+ of them come from pay\.", english
+    )
+    assert re.fullmatch(
+        r"A probabilidade média é [\d,]+ pontos menor para mulheres do que para homens; [\d,]+ deles vêm de pay\.",
+        portuguese,
+    )
     low, high = found.parts["f"].ends(0.95)
     assert finding.estimate.low < low[1] < high[1] < finding.estimate.high  # simultaneous over the columns
     without = [len(gap(dataset(people(300, seed, effect=0.0)), FOREST).findings) for seed in range(100, 130)]
     assert np.count_nonzero(without) <= 5  # 1.5 expected
+
+
+def test_intervals_end_where_probabilities_do() -> None:
+    """Of two people nearly nothing is known, but no gap between probabilities is larger than 1."""
+    few = pd.concat([FRAME[FRAME.sex == "m"], FRAME[FRAME.sex == "f"].iloc[[0, 3]]], ignore_index=True)
+    found = gap(dataset(few), FOREST)
+    low, high = found.parts["f"].ends(0.95)
+    assert (low >= -1).all()
+    assert (high <= 1).all()
+    assert (found.gaps["f"].low, found.gaps["f"].high) == (-1.0, 1.0)
+    both = found.parts["f"].less(found.parts["f"])
+    assert both.limit == 2
+    boosting = model_of(GradientBoostingClassifier(n_estimators=5, random_state=0))
+    assert np.isinf(gap(dataset(), boosting, output="log_odds").parts["f"].limit)
 
 
 def test_weights_are_repeated_people() -> None:

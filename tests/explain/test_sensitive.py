@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import isonomia as iso
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import BudgetError, NotApplicable, SpecError
 
 
 @pytest.fixture
@@ -163,3 +163,11 @@ def test_a_group_of_one_person_has_no_interval(people: pd.DataFrame, pipeline: P
     assert rows["c"]["contribution_low"] is None
     assert found.disparity.value == pytest.approx(abs(without.disparity.value), abs=1e-12)  # a and b alone
     assert any("Groups of one person (c)" in str(note) for note in found.notes)
+    assert not any("only 1 row" in str(note) for note in found.notes)  # it has no interval that could be rough
+
+
+def test_a_budget_for_hardly_any_draw_is_refused(data: iso.Dataset, pipeline: Pipeline) -> None:
+    with pytest.raises(BudgetError, match=r"Draws for 2 groups need at least 240 model rows; .* leaves 100"):
+        iso.explain.sensitive(data, pipeline, method="direct", importance=False, max_model_rows=100)
+    found = iso.explain.sensitive(data, pipeline, method="direct", importance=False, max_model_rows=240)
+    assert found.disparity.low < found.disparity.high

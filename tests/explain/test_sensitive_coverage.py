@@ -97,10 +97,47 @@ def test_intervals_of_the_disparity_cover(prepared: Prepared, way: str, n: int, 
     assert 0.935 <= covered / repeats <= 0.965, covered / repeats
 
 
+def test_draws_know_that_the_shares_of_groups_are_chance() -> None:
+    """Three groups, an attribute that adds the same for everyone: the background adds to no disparity, but to means.
+
+    phi_A(x; b) = w (a_x - a_b), so a disparity is known exactly but for the draws, and the mean of a group varies by
+    w sd(a) / sqrt(n).
+    """
+    rng, n, w = np.random.default_rng(4), 300, 0.1
+    model = iso.Model.of(lambda rows: w * np.asarray(rows, dtype=float)[:, 0], features=NAMES, task="regression")
+    inside, widths = [], []
+    for seed in range(200):
+        a = rng.choice(3, n, p=[0.5, 0.3, 0.2]).astype(float)
+        data = iso.Dataset(
+            {"a": a, "u": rng.normal(size=n), "v": rng.normal(size=n), "y": rng.normal(size=n)},
+            target="y",
+            protected=["a"],
+            privileged={"a": 0},
+            task="regression",
+        )
+        table = iso.explain.sensitive(data, model, method="direct", importance=False, seed=seed).tables["groups"]
+        for group in range(3):
+            one = table["contribution"].estimate(group)
+            inside.append(one.low <= w * (group - 0.7) <= one.high)
+            widths.append((one.high - one.low) / 2 / (1.96 * w * np.sqrt(0.61 / n)))
+        one = table["disparity"].estimate(2)
+        assert one.high - one.low < 0.6 * w * np.sqrt(0.61 / n)
+        assert one.value == pytest.approx(2 * w, abs=0.6 * w * np.sqrt(0.61 / n))
+    assert 0.92 <= np.mean(inside) <= 0.98
+    assert np.mean(widths) == pytest.approx(1, abs=0.05)
+
+
 class Close(Interacting):
     """The same with an attribute that matters as much as another column."""
 
     weight = 0.4
+
+
+def percentiles(size: Any, rng: np.random.Generator) -> tuple[float, float]:
+    """Of the rank of the first column over resampled people."""
+    means = size[rng.integers(len(size), size=(2000, len(size)))].mean(axis=1)
+    low, high = np.percentile(1 + (means > means[:, :1]).sum(axis=1), [2.5, 97.5])
+    return float(np.floor(low)), float(np.ceil(high))
 
 
 def test_the_interval_of_the_rank_covers_the_choice_of_the_background() -> None:
@@ -138,3 +175,7 @@ def test_the_interval_of_the_rank_covers_the_choice_of_the_background() -> None:
     covered = np.mean([one.low <= expected <= one.high for one in ranks])
     assert covered >= 0.93
     assert covered > np.mean([one.value == expected for one in ranks])
+    people_only = [replace(one, shares=np.ones(1), sizes=one.sizes[:1]) for one in found[:50]]
+    pairs = [(rank_of(own, asked, one), percentiles(np.abs(one.values), rng)) for one in people_only]
+    assert np.mean([(one.low, one.high) == ends for one, ends in pairs]) >= 0.8
+    assert np.mean([low < high for _, (low, high) in pairs]) > 0.1

@@ -31,6 +31,8 @@ class Between:
         The same of the difference itself.
     influence : (N, M) array
         What each row adds to each contribution's deviation from its expectation.
+    limit : float
+        No contribution, and no difference, can be larger: intervals end there.
     """
 
     value: Floats
@@ -40,16 +42,19 @@ class Between:
     total_error: float
     total_freedom: float
     influence: Floats
+    limit: float = np.inf
     notes: tuple[Message, ...] = ()
 
     def ends(self, level: float) -> tuple[Floats, Floats]:
         """Intervals of the contributions."""
-        return student_interval(self.value, self.error, self.freedom + 1, level)
+        low, high = student_interval(self.value, self.error, self.freedom + 1, level)
+        return np.maximum(low, -self.limit), np.minimum(high, self.limit)
 
     def total_estimate(self, n: int, level: float) -> Estimate:
         """The difference itself."""
         low, high = student_interval(self.total, self.total_error, self.total_freedom + 1, level)
-        return Estimate(self.total, float(low), float(high), n=n, method="normal", level=level)
+        ends = max(float(low), -self.limit), min(float(high), self.limit)
+        return Estimate(self.total, *ends, n=n, method="normal", level=level)
 
     def less(self, other: Between) -> Between:
         """The contributions less those of another model for the same people: errors are those of the differences."""
@@ -63,6 +68,7 @@ class Between:
             total_error=float(np.sqrt((influence.sum(axis=1) ** 2).sum())),
             total_freedom=min(self.total_freedom, other.total_freedom),
             influence=influence,
+            limit=self.limit + other.limit,
             notes=once((*self.notes, *other.notes)),
         )
 
@@ -124,7 +130,7 @@ def other_group(run: Runner, people: Indices, others: Indices) -> Between:
     psi = -run(back, rows, prepared.weights[people], everyone, 1)[0]
     one, other = _centred(phi, share), _centred(psi, share_back)
     # exact values agree both ways; of sampled ones the mean is less noisy
-    return _assembled(run, 0.5 * (share @ phi + share_back @ psi), [(people, one), (others, other)])
+    return _assembled(run, 0.5 * (share @ phi + share_back @ psi), [(people, one), (others, other)], widest=1.0)
 
 
 def common_background(run: Runner, people: Indices, others: Indices) -> Between:
@@ -141,11 +147,14 @@ def common_background(run: Runner, people: Indices, others: Indices) -> Between:
         against = against - sign * back
     back = _centred(against, _shares(weights))
     outside = np.arange(len(pool)) + (0 if pool is prepared.located else len(prepared.located))
-    return _assembled(run, total, [*influence, (outside, back)])
+    return _assembled(run, total, [*influence, (outside, back)], widest=2.0)
 
 
-def _assembled(run: Runner, value: Floats, parts: list[tuple[Indices, Floats]]) -> Between:
-    """Contributions with the errors that the rows' deviations give: those of one row are added before squaring."""
+def _assembled(run: Runner, value: Floats, parts: list[tuple[Indices, Floats]], *, widest: float) -> Between:
+    """Contributions with the errors that the rows' deviations give: those of one row are added before squaring.
+
+    `widest` is the largest contribution to a mean of outputs between 0 and 1.
+    """
     size = 1 + max(int(rows.max()) for rows, _ in parts)
     influence = np.zeros((size, len(value)))
     for rows, part in parts:
@@ -166,6 +175,7 @@ def _assembled(run: Runner, value: Floats, parts: list[tuple[Indices, Floats]]) 
         total_error=float(np.sqrt(variance[-1])),
         total_freedom=float(freedom[-1]),
         influence=influence,
+        limit=widest if run.prepared.output in ("probability", "decision") else np.inf,
         notes=run.notes,
     )
 

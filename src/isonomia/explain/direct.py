@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isonomia.counting import sum_by
+from isonomia.errors import BudgetError
 from isonomia.evidence import normal_quantile
 from isonomia.explain.prepare import Prepared
 from isonomia.languages import msg
@@ -14,6 +15,8 @@ from isonomia.typing import Floats, Indices
 
 #: Draws per group of the first round, which show how many more are needed.
 FIRST = 1000
+#: Draws per group without which there is no interval.
+FEWEST = 30
 #: Model rows per draw: the column of the person and of the other row, in a coalition and in its complement.
 PER_DRAW = 4
 #: With more values than this, the other row is drawn from everybody.
@@ -22,11 +25,25 @@ MAX_VALUES = 50
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Draws:
-    """Sampled contributions: of whom, against whom, and how much."""
+    """Sampled contributions: of whom, against whom, and how much.
+
+    Attributes
+    ----------
+    group, person, back : (n,) arrays
+        The person's group; positions of the person and of the background row.
+    own : (n,) array
+        Code of the person's value of the column; 0 where there are too many values.
+    reach : (n,) array
+        Share of the background that the other row was drawn from.
+    value : (n,) array
+        The contribution, times `reach`.
+    """
 
     group: Indices
     person: Indices
     back: Indices
+    own: Indices
+    reach: Floats
     value: Floats
 
     def __len__(self) -> int:
@@ -40,30 +57,58 @@ class Draws:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Direct:
-    """Mean contributions of a column by group, from draws."""
+    """Mean contributions of a column by group, from draws.
+
+    Attributes
+    ----------
+    draws : Draws
+    mean : (groups,) array
+    values : (m,) array
+        Code of each background row's value of the column; -1 where there are too many values.
+    shares : (m,) array
+        Weights of the background rows, which sum to 1.
+    same_rows : bool
+        Whether the background is the people themselves.
+    """
 
     draws: Draws
     mean: Floats
+    values: Indices
+    shares: Floats
     same_rows: bool
 
     def contrast(self, weight: Floats) -> tuple[float, float, float]:
         """sum_g weight_g mean_g; its standard error as an estimate about the people behind the data; that of sampling.
 
         Draws that share a person or a background row vary together: their errors are added before they are squared
-        (two-way clusters).
+        (two-way clusters). A background row with the person's own value adds 0 and is never drawn: `_unseen` is what
+        it would have added.
         """
         size = sum_by(self.draws.group, None, len(self.mean))
         part = weight[self.draws.group] / size[self.draws.group]
         off = part * (self.draws.value - self.mean[self.draws.group])
         sampling = float((off**2).sum())
-        people, back = self.draws.person, self.draws.back
+        people, rows = self.draws.person, len(self.shares)
+        back = sum_by(self.draws.back, off, rows) + self._unseen(part)
         if self.same_rows:
-            rows = int(max(people.max(), back.max())) + 1
-            clusters = [sum_by(people, off, rows) + sum_by(back, off, rows)]
+            clusters = [sum_by(people, off, rows) + back]
         else:
-            clusters = [sum_by(people, off, int(people.max()) + 1), sum_by(back, off, int(back.max()) + 1)]
+            clusters = [sum_by(people, off, int(people.max()) + 1), back]
         variance = sum(float((cluster**2).sum()) for cluster in clusters) - sampling
         return float(weight @ self.mean), float(np.sqrt(max(variance, sampling))), float(np.sqrt(sampling))
+
+    def _unseen(self, part: Floats) -> Floats:
+        """What each background row adds to the error beside the draws: its value of the column may be common or rare.
+
+        Of row b that is its share times (the mean of the draws that may use b, each over its `reach`, less the mean
+        of all): 0 where every draw may use every row.
+        """
+        draws, known = self.draws, self.draws.reach > 0
+        expected = part * self.mean[draws.group]
+        mass = np.where(known, expected / np.where(known, draws.reach, 1.0), 0.0)
+        own = sum_by(draws.own, mass, int(max(draws.own.max(), self.values.max())) + 1)
+        barred = np.where(self.values >= 0, own[self.values], 0.0)
+        return np.asarray(self.shares * (mass.sum() - barred - expected.sum()))
 
 
 def direct(
@@ -85,6 +130,11 @@ def direct(
     sampler = _Sampler(prepared, player, groups, np.random.default_rng(seed))
     count = int(groups.max()) + 1
     most = max_model_rows // (PER_DRAW * count)
+    if most < FEWEST:
+        raise BudgetError(
+            f"Draws for {count} groups need at least {FEWEST * PER_DRAW * count:,} model rows; `max_model_rows` leaves "
+            f"{max_model_rows:,} for them. Allow more."
+        )
     wanted = min(most, FIRST)
     found: Draws | None = None
     with prepared.subject.progress.stage("draws", msg("Querying the model about altered rows"), count * most) as stage:
@@ -102,7 +152,13 @@ def direct(
             wanted = min(target, most) - made
             if wanted <= 0:
                 break
-    return Direct(draws=found, mean=mean, same_rows=prepared.pool is prepared.located)
+    return Direct(
+        draws=found,
+        mean=mean,
+        values=sampler.theirs if sampler.few else np.full(len(prepared.pool), -1),
+        shares=prepared.pool_weights / prepared.pool_weights.sum(),
+        same_rows=prepared.pool is prepared.located,
+    )
 
 
 class _Sampler:
@@ -136,7 +192,9 @@ class _Sampler:
         for start in range(0, count, step):
             at = slice(start, start + step)
             value[at] = share[at] * self._differences(prepared.located[person[at]], prepared.pool[back[at]])
-        return Draws(group=np.full(count, group, dtype=np.intp), person=person, back=back, value=value)
+        return Draws(
+            group=np.full(count, group, dtype=np.intp), person=person, back=back, own=values, reach=share, value=value
+        )
 
     def _pick(self, rows: Indices, weights: Floats, count: int) -> Indices:
         """Rows by weight; with equal weights each as often as any other, in random order."""

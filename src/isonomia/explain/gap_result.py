@@ -10,9 +10,10 @@ import numpy as np
 
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table, benjamini_hochberg, simultaneous_level
 from isonomia.evidence.column import Format
+from isonomia.explain.attribute_use import spread
 from isonomia.explain.between_groups import Between
 from isonomia.explain.compared import Compared
-from isonomia.explain.outputs import OUTPUT_NAMES
+from isonomia.explain.outputs import MEAN_NAMES, OUTPUT_NAMES
 from isonomia.explain.prepare import Prepared
 from isonomia.languages import ColumnName, Message, People, msg, once
 from isonomia.typing import Floats
@@ -90,9 +91,7 @@ def gap_result(
         findings += teller.of(part, p_adjusted, name, size)
     off = max(abs(part.total - (found.means[group] - found.means[0])) for group, part in found.parts.items())
     notes = once(note for part in found.parts.values() for note in part.notes)
-    pictures = tuple(
-        _waterfall(prepared, groups.names[0], groups.names[group], found.means[0]) for group in found.parts
-    )
+    pictures = tuple(_waterfall(prepared, groups, groups.names[group], found.means[0]) for group in found.parts)
     return prepared.subject.noted(
         GapDecomposition(
             "explain_gap",
@@ -118,13 +117,14 @@ def gap_result(
     )
 
 
-def _waterfall(prepared: Prepared, reference: str, group: str, start: float) -> Picture:
+def _waterfall(prepared: Prepared, groups: Compared, group: str, start: float) -> Picture:
     """From the mean output of the reference to that of a group, column by column."""
+    reference, people = (People.of({groups.attribute: name}) for name in (groups.names[0], group))
     return Picture(
         "waterfall",
         "contributions",
         prepared.about(
-            msg("From {reference} to {group}: what each column adds to the gap", reference=reference, group=group)
+            msg("From {reference} to {group}: what each column adds to the gap", reference=reference, group=people)
         ),
         {
             "labels": "column",
@@ -132,7 +132,7 @@ def _waterfall(prepared: Prepared, reference: str, group: str, start: float) -> 
             "where": {"group": group},
             "start": start,
             "start_label": msg("mean of {group}", group=reference),
-            "end_label": msg("mean of {group}", group=group),
+            "end_label": msg("mean of {group}", group=people),
             "x_title": OUTPUT_NAMES[prepared.output],
         },
     )
@@ -165,7 +165,7 @@ def _tables(
         "contributions": Table.from_rows(rows, _contribution_columns(format_), title=title, backend=backend),
         "groups": Table.from_rows(
             totals,
-            _group_columns(format_, groups.names[0]),
+            _group_columns(format_, People.of({groups.attribute: groups.names[0]})),
             title=prepared.about(msg("Mean {what} of each group", what=what)),
             backend=backend,
         ),
@@ -178,10 +178,10 @@ class _Findings:
     def __init__(self, prepared: Prepared, groups: Compared, *, threshold: float, tests: int, format_: Format) -> None:
         self.groups, self.threshold, self.format = groups, threshold, format_
         self.columns, self.about = prepared.space.players.names, prepared.about
+        self.what = MEAN_NAMES[prepared.output]
         self.alpha = 1 - prepared.subject.settings.level
         self.level = simultaneous_level(prepared.subject.settings.level, tests)
-        some = prepared.located[:: max(1, len(prepared.located) // 1000)]
-        self.scale = 1.0 if format_ == "points" else float(np.std(prepared.space.ask(some)[:, 0])) or 1.0
+        self.scale = 1.0 if format_ == "points" else spread(prepared)
 
     def of(self, part: Between, p_adjusted: Floats, name: str, n: int) -> list[Finding]:
         """The findings about one group."""
@@ -208,6 +208,7 @@ class _Findings:
                     self.format,
                     value,
                     part.total,
+                    what=self.what,
                     column=ColumnName(column),
                     group=People.of({attribute: name}),
                     reference=People.of({attribute: reference}),
@@ -233,34 +234,45 @@ class _Findings:
 
 
 def _sentence(format_: Format, value: float, total: float, **facts: Any) -> Message:
-    """How much of a gap comes from a column; one that works against the gap narrows it; one may be more than it."""
-    given = {"value": abs(value), "total": abs(total), **facts}
-    widens = (value < 0) == (total < 0)
-    if widens and abs(value) > abs(total) and format_ == "points":
+    """How much of a gap comes from a column; one may work the other way, or be more than the whole gap."""
+    lower = msg("lower") if total < 0 else msg("higher")
+    given = {"value": abs(value), "total": abs(total), "lower": lower, **facts}
+    widens, points = (value < 0) == (total < 0), format_ == "points"
+    if not widens and points:
         return msg(
-            "{column:first} alone would cause a gap of {value:points} points between {group} and "
-            "{reference}; other columns narrow it to {total:points}.",
+            "{what:first} is {total:points} points {lower} for {group} than for {reference}; {column} works the other "
+            "way, by {value:points} points.",
             **given,
         )
-    if widens and abs(value) > abs(total):
+    if not widens:
         return msg(
-            "{column:first} alone would cause a gap of {value:num} between {group} and {reference}; other "
-            "columns narrow it to {total:num}.",
+            "{what:first} is {total:num} {lower} for {group} than for {reference}; {column} works the other way, by "
+            "{value:num}.",
             **given,
         )
-    if format_ == "points" and widens:
+    if abs(value) > abs(total) and points:
         return msg(
-            "{value:points} of the {total:points} points between {group} and {reference} come from {column}.", **given
-        )
-    if format_ == "points":
-        return msg(
-            "{column:first} narrows the gap of {total:points} points between {group} and {reference} by "
-            "{value:points} points.",
+            "{what:first} is {total:points} points {lower} for {group} than for {reference}; {column} alone would make "
+            "it {value:points} points.",
             **given,
         )
-    if widens:
-        return msg("{value:num} of the gap of {total:num} between {group} and {reference} come from {column}.", **given)
-    return msg("{column:first} narrows the gap of {total:num} between {group} and {reference} by {value:num}.", **given)
+    if abs(value) > abs(total):
+        return msg(
+            "{what:first} is {total:num} {lower} for {group} than for {reference}; {column} alone would make it "
+            "{value:num}.",
+            **given,
+        )
+    if points:
+        return msg(
+            "{what:first} is {total:points} points {lower} for {group} than for {reference}; {value:points} of them "
+            "come from {column}.",
+            **given,
+        )
+    return msg(
+        "{what:first} is {total:num} {lower} for {group} than for {reference}; {value:num} of that comes from "
+        "{column}.",
+        **given,
+    )
 
 
 def _share(part: Between, at: int, whole: Estimate) -> float | Message:
@@ -296,7 +308,7 @@ def _contribution_columns(format_: Format) -> tuple[Column, ...]:
     )
 
 
-def _group_columns(format_: Format, reference: str) -> tuple[Column, ...]:
+def _group_columns(format_: Format, reference: People) -> tuple[Column, ...]:
     plain: Format = "pct" if format_ == "points" else "num4"
     return (
         Column("group", title=msg("group")),

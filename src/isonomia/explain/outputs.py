@@ -23,6 +23,15 @@ OUTPUT_NAMES: dict[str, Message] = {
     "score": msg("score"),
     "number": msg("predicted number"),
 }
+#: The mean of an output over people, within a sentence.
+MEAN_NAMES: dict[str, Message] = {
+    "probability": msg("the mean probability"),
+    "log_odds": msg("the mean of the log odds"),
+    "rescaled": msg("the mean of the rescaled log odds"),
+    "decision": msg("the rate of positive decisions"),
+    "score": msg("the mean score"),
+    "number": msg("the mean predicted number"),
+}
 
 
 def output_for(output: Output, surface: Surface) -> Output:
@@ -33,10 +42,11 @@ def output_for(output: Output, surface: Surface) -> Output:
         return "number"
     needed = {"decision": surface.label, "score": surface.score}.get(output, surface.probability)
     if needed is None:
-        others = [name for name, part in (("decision", surface.label), ("score", surface.score)) if part is not None]
+        parts = {"decision": surface.label, "score": surface.score, "probability": surface.probability}
+        others = [f"output={name!r}" for name, part in parts.items() if part is not None]
         raise NotApplicable(
             f"the model gives no {'probabilities' if output not in ('decision', 'score') else output + 's'}; "
-            f"explain output={' or '.join(map(repr, others))} instead"
+            f"explain it with {' or '.join(others)}"
         )
     return output
 

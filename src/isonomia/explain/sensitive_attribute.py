@@ -12,6 +12,7 @@ from isonomia.errors import SpecError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Column, Estimate, Result, Table, gaps_of_figures
 from isonomia.evidence.intervals import Figures, student_interval
+from isonomia.explain.attribute_use import attribute_used
 from isonomia.explain.compared import attribute_column, compared_groups
 from isonomia.explain.explainer import EXPLAINERS, Explainer
 from isonomia.explain.outputs import OUTPUT_NAMES, OUTPUTS, Output
@@ -27,7 +28,7 @@ from isonomia.typing import Indices
 _TITLES = {
     "disparity": msg("disparity of the contribution"),
     "importance": msg("mean size of the contribution"),
-    "importance_bound": msg("the same without what noise adds"),
+    "importance_bound": msg("mean size of the contribution, a cautious estimate"),
     "rank": msg("rank among the columns"),
 }
 
@@ -240,7 +241,7 @@ def _assembled(
     prepared: Prepared, column: str, names: tuple[str, ...], asked: Asked, figures: GroupFigures
 ) -> Sensitive:
     size = count_by(asked.groups, asked.count)
-    smallest = int(size.min())
+    smallest = int(size[size >= 2].min(initial=len(asked.groups)))  # of groups that have an interval
 
     alone = [name for name, n in zip(names, size, strict=True) if n < 2]
 
@@ -280,7 +281,7 @@ def _assembled(
             ),
         )
     if smallest < prepared.subject.settings.min_per_group:
-        notes = (*notes, msg("The smallest group has {n:# row|# rows}: its interval is rough.", n=smallest))
+        notes = (*notes, msg("A group has only {n:# row|# rows}: its interval is rough.", n=smallest))
     return prepared.subject.noted(
         Sensitive(
             "explain_sensitive",
@@ -292,6 +293,7 @@ def _assembled(
                 "importance_bound": figures.bound,
                 "rank": figures.rank,
             },
+            findings=attribute_used(prepared, column, names, disparity, figures.rank),
             notes=notes,
             titles=_TITLES,
             formats={"disparity": "num4", "importance": "num4", "importance_bound": "num4", "rank": "int"},

@@ -200,6 +200,6 @@ def rank_of(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
         spread = np.sqrt(rng.chisquare(parts - 1, size=(draws, 1)) / (parts - 1))
         means = means + rng.normal(size=(draws, parts)) @ off / spread
     ranks = 1 + (means > means[:, [asked.player]]).sum(axis=1)
-    low, high = percentile(ranks[None, :].astype(float), asked.level)
-    ends = min(float(low[0]), rank), max(float(high[0]), rank)
+    low, high = percentile(ranks, asked.level)
+    ends = min(float(np.floor(low)), rank), max(float(np.ceil(high)), rank)
     return Estimate(rank, *ends, n=len(weight), method="bootstrap", level=asked.level)

@@ -52,6 +52,7 @@ def explain(
 
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.cli.output.report import write_result
+    from isonomia.errors import NotApplicable
     from isonomia.explain import explained_class, gap, sensitive, several_classes, shapley
     from isonomia.subject import Subject
 
@@ -68,15 +69,22 @@ def explain(
         values = shapley(subject, seed=seed, **asked)
         parts = [values.summary(asked["label"])]
         names, picked = [""], label is None
+        left_out: list[Message] = []
         for name in data.protected:
             if picked:
                 asked["label"] = explained_class(subject, name, output=asked["output"])
-            parts.append(sensitive(subject, attribute=name, **asked))
-            parts.append(
-                gap(subject, attribute=name, **{key: asked[key] for key in ("output", "max_model_rows", "label")})
-            )
+            try:
+                found = (
+                    sensitive(subject, attribute=name, **asked),
+                    gap(subject, attribute=name, **{key: asked[key] for key in ("output", "max_model_rows", "label")}),
+                )
+            except NotApplicable as error:
+                left_out.append(msg("{attribute} is left out: {reason}.", attribute=name, reason=error.message))
+                continue
+            parts += found
             names += [name, name]
-    result = _together(parts, names, several_classes(subject) if picked and data.protected else ())
+    several = several_classes(subject) if picked and data.protected else ()
+    result = _together(parts, names, (*several, *left_out))
     _show(screen, result)
     if out is not None:
         write_result(screen, result, out / "explain.html", result.to_dict())

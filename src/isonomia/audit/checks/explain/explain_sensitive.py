@@ -7,9 +7,9 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.errors import NotApplicable
-from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Result, Table
-from isonomia.explain import OUTPUT_NAMES, Sensitive, explained_class, sensitive, several_classes
-from isonomia.languages import ColumnName, Message, msg, once
+from isonomia.evidence import Column, Picture, Result, Table
+from isonomia.explain import Sensitive, explained_class, sensitive, several_classes
+from isonomia.languages import Message, msg, once
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
@@ -45,7 +45,10 @@ def explain_sensitive(subject: Subject, **options: Any) -> Result:
     for name in subject.progress.stage("attributes", msg("Explaining"), total=len(names)).over(names):
         try:
             label = explained_class(subject, name, output=options["output"])
-            found[name] = sensitive(subject, attribute=name, label=label, progress=subject.progress, **options)
+            one = sensitive(subject, attribute=name, label=label, progress=subject.progress, **options)
+            if one.disparity.value is None:
+                raise NotApplicable(one.disparity.note or msg("not available"))
+            found[name] = one
         except NotApplicable as error:
             left_out[name] = msg("{attribute} is left out: {reason}.", attribute=name, reason=error.message)
     if not found:
@@ -59,9 +62,7 @@ def explain_sensitive(subject: Subject, **options: Any) -> Result:
         "explain_sensitive",
         msg("What protected attributes add"),
         tables,
-        findings=tuple(
-            finding for name, one in used.items() for finding in _findings(name, one, subject, options["output"])
-        ),
+        findings=tuple(finding for one in used.values() for finding in one.findings),
         pictures=(_picture(),) if used else (),
         notes=(
             *once(note for one in found.values() for note in one.notes),
@@ -109,55 +110,3 @@ def _picture() -> Picture:
         msg("Mean contribution of each group's own value"),
         {"labels": ["attribute", "group"], "value": "contribution", "reference": 0.0},
     )
-
-
-def _findings(name: str, one: Sensitive, subject: Subject, output: str) -> list[Finding]:
-    disparity = one.disparity
-    if disparity.low is None or disparity.high is None or disparity.low <= 0 <= disparity.high:
-        return []
-    surely, limits = min(abs(disparity.low), abs(disparity.high)) / _scale(subject), THRESHOLDS["attribute_use"]
-    if surely < limits.reported:
-        return []
-    gaps = {"attribute": ColumnName(name), "size": abs(float(disparity)), "rank": _rank(one.rank)}
-    points = output in ("probability", "decision", "rescaled") and subject.task != "regression"
-    sentence = (
-        msg(
-            "The model uses {attribute} itself: it moves the {what} of groups apart by {size:num} on average (rank "
-            "{rank} among the columns).",
-            what=OUTPUT_NAMES["number" if subject.task == "regression" else output],
-            **gaps,
-        )
-        if not points
-        else msg(
-            "The model uses {attribute} itself: it moves the probability of groups apart by {size:points} points on "
-            "average (rank {rank} among the columns).",
-            **gaps,
-        )
-    )
-    return [
-        Finding(
-            "explain_sensitive.used",
-            limits.severity(surely),
-            sentence if one.label is None else msg("Class {label}: {text}", label=one.label, text=sentence),
-            disparity,
-            n=disparity.n,
-            magnitude=surely / limits.reported,
-            threshold=limits.reported * _scale(subject),
-            evidence="explain_sensitive/attributes",
-            format="points" if points else "num",
-            columns=(name,),
-            topic="use",
-            remedy="remove_attribute",
-        )
-    ]
-
-
-def _scale(subject: Subject) -> float:
-    """What disparities are compared with: 1 for probabilities, the spread of predicted numbers for a regression."""
-    if subject.task != "regression" or subject.surface.continuous is None:
-        return 1.0
-    return float(subject.surface.continuous.std()) or 1.0
-
-
-def _rank(rank: Estimate) -> str:
-    return "—" if rank.value is None else f"{rank.value:.0f}"
