@@ -1,0 +1,175 @@
+"""Spark: several sets of groups in one scan, few jobs, and queries that its compiler can compile.
+
+A query of Spark is compiled to Java, and Java compiles it again while it runs: a second or two for every part of a
+union, whatever the number of rows. So sets of groups are not a union here: one scan gives every row once per set, and
+one aggregation adds them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from isonomia.data.engines.engine import Key
+from isonomia.data.engines.lazy_keys import pieced, shown_by
+
+#: Tasks of Spark that add up groups, at most.
+_TASKS = 64
+#: Bytes of a method that Java compiles; it interprets larger ones, many times slower than what Spark does without them.
+_COMPILED = 8000
+
+
+def collected(frame: Any) -> list[Any]:
+    """The rows of a Spark DataFrame, in one job.
+
+    Adaptive execution makes a job of every stage, and takes its time to plan each; here a query is a scan and a
+    shuffle of groups, which a few tasks add up. The settings of the session are put back.
+    """
+    session = frame.sparkSession
+    tasks = min(int(session.conf.get("spark.sql.shuffle.partitions")), _TASKS)
+    own = {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": str(tasks),
+        "spark.sql.codegen.hugeMethodLimit": str(_COMPILED),
+    }
+    before = {name: session.conf.get(name) for name in own}
+    try:
+        for name, value in own.items():
+            session.conf.set(name, value)
+        rows: list[Any] = frame.collect()
+        return rows
+    finally:
+        for name, value in before.items():
+            session.conf.set(name, value)
+
+
+def groups_of_sets(
+    rows: nw.LazyFrame[Any],
+    keys: Mapping[Key, str],
+    sets: Sequence[Sequence[Key]],
+    shared: Sequence[Key],
+    schema: Mapping[str, nw.dtypes.DType],
+    *,
+    weighted: bool,
+    least: int,
+    limit: int,
+) -> nw.LazyFrame[Any]:
+    """The groups of each set and the sums over them, as `group_tables.groups_of_each` reads them.
+
+    Parameters
+    ----------
+    rows : lazy frame
+        All keys under the names in `keys`, as `lazy_keys.with_keys` gives them.
+    keys : mapping
+    sets, shared, least
+        See `Engine.grouped_each`.
+    schema : mapping
+    weighted : bool
+    limit : int
+        How many groups of all sets together are returned, at most.
+    """
+    casts: dict[str, nw.Expr] = {}
+    parts = [_slots(own, keys, schema, casts) for own in sets]
+    beside = [*(keys[key] for key in shared), *(f"v{keys[key]}" for key in shared if key.form in ("bands", "bins"))]
+    kept = dict.fromkeys([*beside, *(("w",) if weighted else ())])
+    frame = each_row_per_set(rows.select(*kept, *(expr.alias(name) for name, expr in casts.items())), parts, list(kept))
+    slots = sorted({slot for part in parts for slot in part})
+    own_keys = ["set", *(slot for slot in slots if slot[0] in "tcx")]
+    total = {"n": nw.len()}
+    for slot in slots:
+        if slot[0] in "lv":
+            total[slot] = nw.col(slot).min()
+        elif slot[0] == "m":
+            total[slot] = nw.col(slot).mean()
+            total |= {f"w{slot}": (nw.col("w") * nw.col(slot)).sum()} if weighted else {}
+    shown = []
+    for place, key in enumerate(shared):
+        sums, expr = shown_by(keys[key], key, weighted=weighted)
+        total |= sums
+        shown.append(expr.alias(f"s{place}"))
+    if weighted:
+        total |= {"w": nw.col("w").sum(), "w2": (nw.col("w") * nw.col("w")).sum()}
+    found = frame.group_by(*own_keys, *dict.fromkeys(keys[key] for key in shared)).agg(**total)
+    if least > 1:
+        together = nw.col("n").sum().over(*own_keys)
+        found = found.with_columns(together.alias("together")).filter(nw.col("together") >= least)
+    # a filter that all groups pass: Spark collects the first rows of a limit job by job
+    found = found.head(limit).filter(nw.col("n") > 0)
+    width = max(len(own) for own in sets)
+    common = [expr for place in range(width) for expr in _common(place, slots, weighted=weighted)]
+    return found.select("set", *common, *shown, nw.col("n").cast(nw.Int64), *(("w", "w2") if weighted else ()))
+
+
+def ranges_of_sets(
+    rows: nw.LazyFrame[Any], pieces: Sequence[Sequence[tuple[float, float]]], bins: int
+) -> nw.LazyFrame[Any]:
+    """Rows, smallest and largest number of each bin of the columns x0, x1, ..., as `group_tables.read_ranges` reads."""
+    binned = [pieced(nw.col(f"x{index}"), own, bins).alias(f"b{index}") for index, own in enumerate(pieces)]
+    parts = [{"b": f"b{index}", "x": f"x{index}"} for index in range(len(pieces))]
+    frame = each_row_per_set(rows.with_columns(*binned), parts, []).filter(~nw.col("b").is_null())
+    return frame.group_by("set", "b").agg(n=nw.len(), low=nw.col("x").min(), high=nw.col("x").max())
+
+
+def each_row_per_set(
+    rows: nw.LazyFrame[Any], parts: Sequence[Mapping[str, str]], kept: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    """Every row once per part, numbered as `set`: the columns of a part under the names that it has for them.
+
+    Names that a part does not have are missing in its rows. Columns are named by this package: no name is quoted.
+    """
+    types = rows.collect_schema()
+    kinds = {slot: types[column] for part in parts for slot, column in part.items()}
+    numbers = [nw.lit(index).alias(f"set{index}") for index in range(len(parts))]
+    absent = [nw.lit(None, dtype).alias(f"no_{slot}") for slot, dtype in kinds.items()]
+    columns = [
+        f"(set{index}, {', '.join(part.get(slot, f'no_{slot}') for slot in kinds)}) AS part{index}"
+        for index, part in enumerate(parts)
+    ]
+    native = rows.with_columns(*numbers, *absent).to_native()
+    query = (
+        f"SELECT {', '.join(['set', *kinds, *kept])} FROM {{rows}} "
+        f"UNPIVOT INCLUDE NULLS ((set, {', '.join(kinds)}) FOR part IN ({', '.join(columns)}))"
+    )
+    found: nw.LazyFrame[Any] = nw.from_native(native.sparkSession.sql(query, rows=native))
+    return found
+
+
+def _slots(
+    own: Sequence[Key], keys: Mapping[Key, str], schema: Mapping[str, nw.dtypes.DType], casts: dict[str, nw.Expr]
+) -> dict[str, str]:
+    """The columns of a set: texts t, whole numbers c and floats x to group by; numbers of bands (l, v) and of bins (m).
+
+    Adds what these columns are to `casts`.
+    """
+    out: dict[str, str] = {}
+    for place, key in enumerate(own):
+        name, dtype = keys[key], key.type_in(schema)
+        cut = key.form in ("bands", "bins")
+        if cut or dtype.is_integer() or dtype == nw.Boolean:
+            letter, kind = "c", nw.Int64()
+        else:
+            letter, kind = ("x", nw.Float64()) if dtype.is_float() else ("t", nw.String())
+        casts[f"e{name}"] = nw.col(name).cast(kind)
+        out[f"{letter}{place}"] = f"e{name}"
+        if cut:
+            whole = key.form == "bands" and not dtype.is_float()
+            casts[f"f{name}"] = nw.col(f"v{name}").cast(nw.Int64() if whole else nw.Float64())
+            out[f"{'l' if whole else 'v' if key.form == 'bands' else 'm'}{place}"] = f"f{name}"
+    return out
+
+
+def _common(place: int, slots: Sequence[str], *, weighted: bool) -> list[nw.Expr]:
+    """The text t and the number x that a key of any set is shown by."""
+    texts = [nw.col(f"{letter}{place}").cast(nw.String) for letter in "tlc" if f"{letter}{place}" in slots]
+    numbers = [nw.col(f"{letter}{place}") for letter in "xv" if f"{letter}{place}" in slots]
+    if f"m{place}" in slots:
+        mean = nw.col(f"m{place}")
+        numbers.append(
+            nw.when(nw.col("w") > 0).then(nw.col(f"wm{place}") / nw.col("w")).otherwise(mean) if weighted else mean
+        )
+    return [
+        nw.coalesce(*texts, nw.lit(None, nw.String)).alias(f"t{place}"),
+        nw.coalesce(*numbers, nw.lit(None, nw.Float64)).alias(f"x{place}"),
+    ]
