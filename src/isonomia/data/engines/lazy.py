@@ -200,8 +200,8 @@ class LazyEngine(Engine):
             found = found.with_columns(together.alias("together")).filter(nw.col("together") >= frequent[1])
         # a filter that all groups pass: Spark collects the first rows of a limit job by job
         found = found.head(limit + 1).filter(nw.col("n") > 0)
-        sums = ("n",) if weight is None else ("n", "w", "w2")
-        return found.select(*(expr.alias(name) for name, expr in shown.items()), *sums)
+        last = ("n",) if weight is None else ("n", "w", "w2")
+        return found.select(*(expr.alias(name) for name, expr in shown.items()), *last)
 
     def _keyed(self, keys: Sequence[tuple[str, Key]], weight: str | None) -> nw.LazyFrame[Any]:
         """The rows by these keys, with their weights w."""

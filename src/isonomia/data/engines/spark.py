@@ -19,13 +19,17 @@ from isonomia.data.engines.lazy_keys import pieced, shown_by
 _TASKS = 64
 #: Bytes of a method that Java compiles; it interprets larger ones, many times slower than what Spark does without them.
 _COMPILED = 8000
+#: Texts, whole numbers and floats to group by, and what stands for those that a set does not group by.
+_KINDS = {"t": nw.String(), "c": nw.Int64(), "x": nw.Float64()}
+_CONSTANTS: Mapping[str, str | int | float] = {"t": "", "c": 0, "x": 0.0}
 
 
 def collected(frame: Any) -> list[Any]:
     """The rows of a Spark DataFrame, in one job.
 
     Adaptive execution makes a job of every stage, and takes its time to plan each; here a query is a scan and a
-    shuffle of groups, which a few tasks add up. The settings of the session are put back.
+    shuffle of groups, which a few tasks add up. Files are read in at least two parts per core: three parts on two
+    cores would leave one idle for a third of the time. The settings of the session are put back.
     """
     session = frame.sparkSession
     tasks = min(int(session.conf.get("spark.sql.shuffle.partitions")), _TASKS)
@@ -33,8 +37,9 @@ def collected(frame: Any) -> list[Any]:
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.shuffle.partitions": str(tasks),
         "spark.sql.codegen.hugeMethodLimit": str(_COMPILED),
+        "spark.sql.files.minPartitionNum": str(2 * session.sparkContext.defaultParallelism),
     }
-    before = {name: session.conf.get(name) for name in own}
+    before = {name: session.conf.get(name, None) for name in own}
     try:
         for name, value in own.items():
             session.conf.set(name, value)
@@ -42,7 +47,7 @@ def collected(frame: Any) -> list[Any]:
         return rows
     finally:
         for name, value in before.items():
-            session.conf.set(name, value)
+            session.conf.unset(name) if value is None else session.conf.set(name, value)
 
 
 def groups_of_sets(
@@ -98,7 +103,7 @@ def groups_of_sets(
     # a filter that all groups pass: Spark collects the first rows of a limit job by job
     found = found.head(limit).filter(nw.col("n") > 0)
     width = max(len(own) for own in sets)
-    common = [expr for place in range(width) for expr in _common(place, slots, weighted=weighted)]
+    common = [expr for place in range(width) for expr in _common(place, parts, weighted=weighted)]
     return found.select("set", *common, *shown, nw.col("n").cast(nw.Int64), *(("w", "w2") if weighted else ()))
 
 
@@ -106,10 +111,16 @@ def ranges_of_sets(
     rows: nw.LazyFrame[Any], pieces: Sequence[Sequence[tuple[float, float]]], bins: int
 ) -> nw.LazyFrame[Any]:
     """Rows, smallest and largest number of each bin of the columns x0, x1, ..., as `group_tables.read_ranges` reads."""
-    binned = [pieced(nw.col(f"x{index}"), own, bins).alias(f"b{index}") for index, own in enumerate(pieces)]
+    most = bins * max(len(own) for own in pieces)
+    binned = [pieced(nw.col(f"x{index}"), own, bins) for index, own in enumerate(pieces)]
+    if bins:  # one whole number: Spark spreads those in its table of groups, and floats that are whole fall together
+        binned = [found.cast(nw.Int64) + index * most for index, found in enumerate(binned)]
     parts = [{"b": f"b{index}", "x": f"x{index}"} for index in range(len(pieces))]
-    frame = each_row_per_set(rows.with_columns(*binned), parts, []).filter(~nw.col("b").is_null())
-    return frame.group_by("set", "b").agg(n=nw.len(), low=nw.col("x").min(), high=nw.col("x").max())
+    frame = rows.with_columns(*(found.alias(f"b{index}") for index, found in enumerate(binned)))
+    frame = each_row_per_set(frame, parts, []).filter(~nw.col("b").is_null())
+    groups = frame.group_by(*(("b",) if bins else ("set", "b")))
+    found = groups.agg(n=nw.len(), low=nw.col("x").min(), high=nw.col("x").max())
+    return found.with_columns((nw.col("b") // most).alias("set")) if bins else found
 
 
 def each_row_per_set(
@@ -117,12 +128,14 @@ def each_row_per_set(
 ) -> nw.LazyFrame[Any]:
     """Every row once per part, numbered as `set`: the columns of a part under the names that it has for them.
 
-    Names that a part does not have are missing in its rows. Columns are named by this package: no name is quoted.
+    What is grouped by and not part of a set is a constant there, and not missing: Spark looks groups with missing keys
+    up in its slower table. Columns are named by this package: no name is quoted.
     """
     types = rows.collect_schema()
     kinds = {slot: types[column] for part in parts for slot, column in part.items()}
     numbers = [nw.lit(index).alias(f"set{index}") for index in range(len(parts))]
-    absent = [nw.lit(None, dtype).alias(f"no_{slot}") for slot, dtype in kinds.items()]
+    constants = {slot: _CONSTANTS.get(slot[0]) for slot in kinds}
+    absent = [nw.lit(constants[slot], dtype).alias(f"no_{slot}") for slot, dtype in kinds.items()]
     columns = [
         f"(set{index}, {', '.join(part.get(slot, f'no_{slot}') for slot in kinds)}) AS part{index}"
         for index, part in enumerate(parts)
@@ -148,10 +161,10 @@ def _slots(
         name, dtype = keys[key], key.type_in(schema)
         cut = key.form in ("bands", "bins")
         if cut or dtype.is_integer() or dtype == nw.Boolean:
-            letter, kind = "c", nw.Int64()
+            letter = "c"
         else:
-            letter, kind = ("x", nw.Float64()) if dtype.is_float() else ("t", nw.String())
-        casts[f"e{name}"] = nw.col(name).cast(kind)
+            letter = "x" if dtype.is_float() else "t"
+        casts[f"e{name}"] = nw.col(name).cast(_KINDS[letter])
         out[f"{letter}{place}"] = f"e{name}"
         if cut:
             whole = key.form == "bands" and not dtype.is_float()
@@ -160,16 +173,20 @@ def _slots(
     return out
 
 
-def _common(place: int, slots: Sequence[str], *, weighted: bool) -> list[nw.Expr]:
+def _common(place: int, parts: Sequence[Mapping[str, str]], *, weighted: bool) -> list[nw.Expr]:
     """The text t and the number x that a key of any set is shown by."""
-    texts = [nw.col(f"{letter}{place}").cast(nw.String) for letter in "tlc" if f"{letter}{place}" in slots]
-    numbers = [nw.col(f"{letter}{place}") for letter in "xv" if f"{letter}{place}" in slots]
-    if f"m{place}" in slots:
-        mean = nw.col(f"m{place}")
-        numbers.append(
-            nw.when(nw.col("w") > 0).then(nw.col(f"wm{place}") / nw.col("w")).otherwise(mean) if weighted else mean
-        )
-    return [
-        nw.coalesce(*texts, nw.lit(None, nw.String)).alias(f"t{place}"),
-        nw.coalesce(*numbers, nw.lit(None, nw.Float64)).alias(f"x{place}"),
-    ]
+    shown = {slot: nw.col(slot) for part in parts for slot in part if slot[1:] == str(place)}
+    mean = f"m{place}"
+    if weighted and mean in shown:
+        shown[mean] = nw.when(nw.col("w") > 0).then(nw.col(f"w{mean}") / nw.col("w")).otherwise(nw.col(mean))
+    out = []
+    for name, letters, dtype in (("t", "ltc", nw.String()), ("x", "vmx", nw.Float64())):
+        expr: nw.Expr = nw.lit(None, dtype)
+        used: set[int] = set()
+        for slot in (f"{letter}{place}" for letter in letters):
+            own = [index for index, part in enumerate(parts) if slot in part and index not in used]
+            used.update(own)  # the number of a band shows it, not its index
+            if own:
+                expr = nw.when(nw.col("set").is_in(own)).then(shown[slot].cast(dtype)).otherwise(expr)
+        out.append(expr.alias(f"{name}{place}"))
+    return out
