@@ -131,6 +131,10 @@ def each_row_per_set(
     What is grouped by and not part of a set is a constant there, and not missing: Spark looks groups with missing keys
     up in its slower table. Columns are named by this package: no name is quoted.
     """
+    if len(parts) == 1:
+        return rows.select(
+            nw.lit(0).alias("set"), *(nw.col(name).alias(slot) for slot, name in parts[0].items()), *kept
+        )
     types = rows.collect_schema()
     kinds = {slot: types[column] for part in parts for slot, column in part.items()}
     numbers = [nw.lit(index).alias(f"set{index}") for index in range(len(parts))]
@@ -160,16 +164,14 @@ def _slots(
     for place, key in enumerate(own):
         name, dtype = keys[key], key.type_in(schema)
         cut = key.form in ("bands", "bins")
-        if cut or dtype.is_integer() or dtype == nw.Boolean:
-            letter = "c"
-        else:
-            letter = "x" if dtype.is_float() else "t"
+        whole = cut or dtype.is_integer() or dtype == nw.Boolean
+        letter = "c" if whole else "x" if dtype.is_float() else "t"
         casts[f"e{name}"] = nw.col(name).cast(_KINDS[letter])
         out[f"{letter}{place}"] = f"e{name}"
         if cut:
-            whole = key.form == "bands" and not dtype.is_float()
-            casts[f"f{name}"] = nw.col(f"v{name}").cast(nw.Int64() if whole else nw.Float64())
-            out[f"{'l' if whole else 'v' if key.form == 'bands' else 'm'}{place}"] = f"f{name}"
+            shown = "m" if key.form == "bins" else "v" if dtype.is_float() else "l"
+            casts[f"f{name}"] = nw.col(f"v{name}").cast(nw.Int64() if shown == "l" else nw.Float64())
+            out[f"{shown}{place}"] = f"f{name}"
     return out
 
 
