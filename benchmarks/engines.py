@@ -82,7 +82,7 @@ def engines_billion(scale: Scale) -> Iterator[Row]:
 @benchmark("engines_spark")
 def engines_spark(scale: Scale) -> Iterator[Row]:
     """A standard audit of a Spark DataFrame, local[2]: jobs and seconds."""
-    rows = scale.rows(ROWS)
+    rows = scale.rows(ROWS // 10)
     with tempfile.TemporaryDirectory(prefix="isonomia-bench-") as folder:
         yield from _spark(str(make_table(Path(folder) / "rows.parquet", rows)), rows)
 

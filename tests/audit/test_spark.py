@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.audit.test_counted_checks import answer_of, spotted_table
-from tests.discovery.test_counted_subgroups import found_in, nothing_fits, written
+from tests.discovery.test_counted_subgroups import HELD_OUT, found_in, nothing_fits, written
 from tests.engine_sources import TABLES, adult_table, assert_same, plain_table
 
 import isonomia as iso
@@ -94,15 +95,41 @@ def test_subgroups_from_spark_are_those_from_memory(name: str, spark: Any, tmp_p
     assert_same(*(one.tables["subgroups"].to_dict() for one in found))
 
 
+@pytest.mark.parametrize(
+    ("table", "asked"),
+    [
+        ("unweighted", "divexplorer"),
+        ("unweighted", "sliceline"),
+        ("spotted", "sliceline"),  # weights, gaps, dates
+        ("nasty", HELD_OUT),  # 13 statements; the other searches with rows held out take 19 to 59
+    ],
+)
 def test_subgroups_of_rows_that_do_not_fit_are_counted_by_spark(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    table: str, asked: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, roles, _ = written("unweighted", tmp_path)
-    asked = "divexplorer"  # others are the same statements, and here every one is a job of seconds
+    file, roles, _ = written(table, tmp_path)
     expected = found_in(iso.read(file, **roles), asked)
     nothing_fits(monkeypatch)
-    found = found_in(iso.Dataset(spark.read.parquet(str(file)), name="unweighted", **roles), asked)
+    before = dict(spark.conf.getAll)
+    found = found_in(iso.Dataset(spark.read.parquet(str(file)), name=table, **roles), asked)
     assert_same(expected, found)
+    assert dict(spark.conf.getAll) == before  # the user's session is as it was
+
+
+def test_a_set_with_too_many_groups_leaves_the_others_whole(spark: Any, tmp_path: Path) -> None:
+    from isonomia.data.engines.engine import Key
+    from isonomia.data.engines.lazy import LazyEngine
+
+    frame = pl.DataFrame({"id": range(300), "few": ["a", "b", None] * 100, "x": [0.5, float("nan"), None] * 100})
+    frame.write_parquet(tmp_path / "rows.parquet")
+    engine = LazyEngine(spark.read.parquet(str(tmp_path / "rows.parquet")))
+    sets = [[Key(column="id")], [Key(column="few")], [Key(column="few"), Key(column="x")]]
+    many, few, pairs = engine.grouped_each(sets, limit=20)
+    assert many is None
+    assert few is not None
+    assert pairs is not None
+    assert sorted(str(value) for value in few.frame["few"].tolist()) in (["None", "a", "b"], ["a", "b", "nan"])
+    assert few.n.tolist() == pairs.n.tolist() == [100, 100, 100]
 
 
 def test_rows_that_do_not_fit_are_counted_by_spark(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

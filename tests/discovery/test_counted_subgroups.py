@@ -184,6 +184,18 @@ def test_cells_that_do_not_fit_either_leave_a_sample(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.usefixtures("too_large")
+def test_a_search_that_cannot_be_counted_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, roles, _ = written("unweighted", tmp_path)
+    data = iso.read(file, engine="duckdb", memory="128MB", **roles)
+    monkeypatch.setattr("isonomia.data.engines.role_counts.GROUP_BYTES", 10**12)
+    monkeypatch.setattr("isonomia.data.engines.role_counts.EXACT_ROWS", 1)
+    notes = [str(note) for note in find_subgroups(data, k=1).notes]
+    assert any("200 of 1,500 rows were examined" in note for note in notes)
+    reason = "no feature has few enough values to be counted within the memory given"
+    assert f"Rows were read for this search instead of counted: {reason}." in notes
+
+
+@pytest.mark.usefixtures("too_large")
 def test_rows_that_stay_have_no_mask(tmp_path: Path) -> None:
     file, roles, _ = written("unweighted", tmp_path)
     result = find_subgroups(iso.read(file, engine="duckdb", memory="128MB", **roles), method="divexplorer", k=1)

@@ -55,6 +55,8 @@ class Key:
             return nw.Boolean()
         if self.form == "part":
             return nw.Int64()
+        if self.form == "bins":  # the mean of whole numbers is not whole
+            return nw.Float64()
         return nw.Date() if self.form == "day" else schema[self.column]
 
 

@@ -10,11 +10,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from isonomia.data._duckdb import relation_frame
+from isonomia.data.engines.spark import collected
 from isonomia.data.frames import Backend, wrap
 from isonomia.errors import DataError, SourceError
-
-#: Tasks of Spark that add up groups, at most.
-_TASKS = 64
 
 
 def fetched(frame: nw.LazyFrame[Any], backend: Backend) -> Any:
@@ -26,7 +24,7 @@ def fetched(frame: nw.LazyFrame[Any], backend: Backend) -> Any:
         if kind is nw.Implementation.POLARS:
             return native.collect(engine="streaming")
         if kind.is_pyspark():
-            return _from_rows(frame, _from_spark(native), backend)
+            return _from_rows(frame, collected(native), backend)
         return _from_other(frame.collect("pyarrow").to_native(), backend)
     except Exception as error:
         raise explained(error) from error
@@ -42,7 +40,7 @@ def columns_of(frame: nw.LazyFrame[Any]) -> Mapping[str, list[Any]]:
             columns: dict[str, list[Any]] = native.collect(engine="streaming").to_dict(as_series=False)
             return columns
         if kind.is_pyspark():
-            return _listed(native.columns, _from_spark(native))
+            return _listed(native.columns, collected(native))
         table = frame.collect()
         return {name: table[name].to_list() for name in table.columns}
     except Exception as error:
@@ -108,26 +106,6 @@ def explained(error: Exception) -> DataError:
             "Allow more (memory='2GB'), or set TMPDIR to a disk with more space."
         )
     return SourceError(f"The rows could not be read: {first}")
-
-
-def _from_spark(frame: Any) -> list[Any]:
-    """The rows of a Spark DataFrame, in one job.
-
-    Adaptive execution makes a job of every stage, and takes its time to plan each; here a query is a scan and a
-    shuffle of groups, which a few tasks add up. The settings of the session are put back.
-    """
-    session = frame.sparkSession
-    tasks = min(int(session.conf.get("spark.sql.shuffle.partitions")), _TASKS)
-    own = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(tasks)}
-    before = {name: session.conf.get(name) for name in own}
-    try:
-        for name, value in own.items():
-            session.conf.set(name, value)
-        rows: list[Any] = frame.collect()
-        return rows
-    finally:
-        for name, value in before.items():
-            session.conf.set(name, value)
 
 
 def _listed(names: Any, rows: list[Any]) -> dict[str, list[Any]]:

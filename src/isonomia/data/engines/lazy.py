@@ -13,15 +13,15 @@ from isonomia.data.engines.fetching import columns_of, fetched, frames_of, numbe
 from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges
 from isonomia.data.engines.lazy_keys import (
     finite_or_null,
-    into_bins,
     is_known,
     is_number,
-    key_of,
     order_of,
     pieced,
-    split_of,
+    shown_by,
+    with_keys,
 )
 from isonomia.data.engines.memory import read_memory
+from isonomia.data.engines.spark import groups_of_sets, ranges_of_sets
 from isonomia.data.engines.watching import Watch
 from isonomia.data.frames import Backend, default_backend, wrap
 from isonomia.languages import Message
@@ -145,6 +145,8 @@ class LazyEngine(Engine):
         least: int = 1,
     ) -> list[Groups | None]:
         """The groups of several sets of keys; see `Engine.grouped_each`."""
+        if self.slow_to_start:
+            return self._grouped_at_once(sets, shared, weight, limit, least)
         types = [[key.type_in(self.schema) for key in own] for own in sets]
         width = max(len(own) for own in sets)
         parts = []
@@ -153,6 +155,30 @@ class LazyEngine(Engine):
             parts.append(_in_common_types(frame, index, types[index], width, len(shared), weighted=weight is not None))
         return groups_of_each(fetched(nw.concat(parts), "polars"), sets, shared, self.schema, limit, self.backend)
 
+    def _grouped_at_once(
+        self, sets: Sequence[Sequence[Key]], shared: Sequence[Key], weight: str | None, limit: int, least: int
+    ) -> list[Groups | None]:
+        """The groups of several sets by one aggregation of Spark.
+
+        Where they are more than all sets may have together, at least one has more than the limit; the others are
+        asked for again.
+        """
+        keys = {
+            key: f"q{index}" for index, key in enumerate(dict.fromkeys([*(k for own in sets for k in own), *shared]))
+        }
+        rows = self._keyed([(name, key) for key, name in keys.items()], weight)
+        most = (limit + 1) * len(sets)
+        found = groups_of_sets(
+            rows, keys, sets, shared, self.schema, weighted=weight is not None, least=least, limit=most
+        )
+        table = fetched(found, "polars")
+        groups = groups_of_each(table, sets, shared, self.schema, limit, self.backend)
+        if len(table) < most:
+            return groups
+        left = [index for index, one in enumerate(groups) if one is not None]
+        again = self._grouped_at_once([sets[index] for index in left], shared, weight, limit, least) if left else []
+        return [dict(zip(left, again, strict=True)).get(index) for index in range(len(sets))]
+
     def _aggregated(
         self, keys: Sequence[Key], weight: str | None, limit: int, frequent: tuple[int, int] = (0, 1)
     ) -> nw.LazyFrame[Any]:
@@ -160,41 +186,28 @@ class LazyEngine(Engine):
 
         With `frequent` only groups whose first keys, so many, are those of so many rows.
         """
-        names = [f"k{index}" for index in range(len(keys))]
-        read, total, shown = [], {"n": nw.len()}, {}
-        for name, key in zip(names, keys, strict=True):
-            if key.form == "part":
-                read.append(split_of("row", key).alias(name))
-                continue
-            dtype = self.schema[key.column]
-            read.append(key_of(key, self._column(key.column), dtype).alias(name))
-            if key.form == "bands":
-                total[f"r{name}"] = nw.col(f"v{name}").min()
-            elif key.form == "bins":
-                total[f"r{name}"] = nw.col(f"v{name}").mean()
-                if weight is not None:
-                    total[f"s{name}"] = (nw.col("w") * nw.col(f"v{name}")).sum()
-            if key.form in ("bands", "bins"):
-                read.append(self._column(key.column).alias(f"v{name}"))
-                shown[name] = nw.col(f"r{name}")
-            if f"s{name}" in total:
-                mean = nw.col(f"s{name}") / nw.col("w")
-                shown[name] = nw.when(nw.col("w") > 0).then(mean).otherwise(nw.col(f"r{name}"))
+        named = [(f"k{index}", key) for index, key in enumerate(keys)]
+        names = [name for name, _ in named]
+        total, shown = {"n": nw.len()}, {}
+        for name, key in named:
+            sums, shown[name] = shown_by(name, key, weighted=weight is not None)
+            total |= sums
         if weight is not None:
-            read.append(self._column(weight).cast(nw.Float64).alias("w"))
             total |= {"w": nw.col("w").sum(), "w2": (nw.col("w") * nw.col("w")).sum()}
-        split = any(key.form == "part" for key in keys)
-        frame = (numbered(self._frame, "row") if split else self._frame).select(*read)
-        for name, key in zip(names, keys, strict=True):
-            frame = into_bins(frame, name, key) if key.form == "bins" else frame
-        found = frame.group_by(*names).agg(**total)
+        found = self._keyed(named, weight).group_by(*names).agg(**total)
         if frequent[1] > 1:
             together = nw.col("n").sum().over(*names[: frequent[0]])
             found = found.with_columns(together.alias("together")).filter(nw.col("together") >= frequent[1])
         # a filter that all groups pass: Spark collects the first rows of a limit job by job
         found = found.head(limit + 1).filter(nw.col("n") > 0)
-        sums = ("n",) if weight is None else ("n", "w", "w2")
-        return found.select(*(shown.get(name, nw.col(name)).alias(name) for name in names), *sums)
+        last = ("n",) if weight is None else ("n", "w", "w2")
+        return found.select(*(expr.alias(name) for name, expr in shown.items()), *last)
+
+    def _keyed(self, keys: Sequence[tuple[str, Key]], weight: str | None) -> nw.LazyFrame[Any]:
+        """The rows by these keys, with their weights w."""
+        weights = [] if weight is None else [self._column(weight).cast(nw.Float64).alias("w")]
+        rows = numbered(self._frame, "row") if any(key.form == "part" for _, key in keys) else self._frame
+        return with_keys(rows, keys, lambda name: (self._column(name), self.schema[name]), *weights)
 
     def ranges(
         self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
@@ -203,6 +216,10 @@ class LazyEngine(Engine):
         source = self._frame
         if known is not None:
             source = source.filter(is_known(self._column(known), self.schema[known]))
+        if self.slow_to_start:
+            numbers = (finite_or_null(self._column(name), self.schema[name]) for name in pieces)
+            rows = source.select(*(x.alias(f"x{index}") for index, x in enumerate(numbers)))
+            return read_ranges(columns_of(ranges_of_sets(rows, list(pieces.values()), bins)), list(pieces))
         parts = []
         for index, (name, own) in enumerate(pieces.items()):
             x = nw.col("x")

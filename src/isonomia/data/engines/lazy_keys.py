@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -12,8 +12,50 @@ from isonomia.data.engines.engine import PRIME, ROUNDS, Key, first_key, part_bou
 _INFINITE = float("inf")
 
 
-def key_of(key: Key, column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
-    """What a key groups by; of bins the number from 0 to 1 that `into_bins` takes."""
+def with_keys(
+    frame: nw.LazyFrame[Any],
+    keys: Sequence[tuple[str, Key]],
+    read: Callable[[str], tuple[nw.Expr, nw.dtypes.DType]],
+    *more: nw.Expr,
+) -> nw.LazyFrame[Any]:
+    """What rows are grouped by under the names given, the numbers of bands and bins as v and the name, and more.
+
+    `read` gives a column and its type; a random split reads the numbers of rows in "row". A number is read in one
+    selection and cut in the next: an engine that puts one expression into another would read it once per edge.
+    """
+    first: list[nw.Expr] = []
+    for name, key in keys:
+        if key.form == "part":
+            first.append(split_of("row", key).alias(name))
+            continue
+        column, dtype = read(key.column)
+        first.append(_before_cutting(key, column, dtype).alias(name))
+        if key.form in ("bands", "bins"):
+            first.append(column.alias(f"v{name}"))
+    frame = frame.select(*first, *more)
+    if bands := [_banded(nw.col(name), key.edges).alias(name) for name, key in keys if key.form == "bands"]:
+        frame = frame.with_columns(*bands)
+    for name, key in keys:
+        frame = into_bins(frame, name, key) if key.form == "bins" else frame
+    return frame
+
+
+def shown_by(name: str, key: Key, *, weighted: bool) -> tuple[dict[str, nw.Expr], nw.Expr]:
+    """What is summed over a group to show one of its keys, and what shows it."""
+    value = nw.col(f"v{name}")
+    if key.form == "bands":
+        return {f"r{name}": value.min()}, nw.col(f"r{name}")
+    if key.form != "bins":
+        return {}, nw.col(name)
+    sums, mean = {f"r{name}": value.mean()}, nw.col(f"r{name}")
+    if not weighted:
+        return sums, mean
+    sums[f"s{name}"] = (nw.col("w") * value).sum()
+    return sums, nw.when(nw.col("w") > 0).then(nw.col(f"s{name}") / nw.col("w")).otherwise(mean)
+
+
+def _before_cutting(key: Key, column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    """What a key groups by; of bands the number, of bins the number from 0 to 1 that `into_bins` takes."""
     if key.form == "value":
         return column
     if key.form == "day":
@@ -22,7 +64,7 @@ def key_of(key: Key, column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
         return _absent(column, dtype, key.blanks)
     x = finite_or_null(column, dtype)
     if key.form == "bands":
-        return _banded(x, key.edges)
+        return x
     low, high = key.edges
     return x if (low, high) == (0.0, 1.0) else (x - low) / (high - low)
 
@@ -109,7 +151,13 @@ def _absent(column: nw.Expr, dtype: nw.dtypes.DType, blanks: Sequence[str]) -> n
 
 def _banded(x: nw.Expr, edges: Sequence[float]) -> nw.Expr:
     """How many edges a number has reached; missing stays missing."""
-    reached = nw.when(x >= edges[0]).then(1).otherwise(0)
-    for edge in edges[1:]:
-        reached = reached + nw.when(x >= edge).then(1).otherwise(0)
-    return nw.when(~x.is_null()).then(reached)
+    return nw.when(~x.is_null()).then(_reached(x, edges, 0))
+
+
+def _reached(x: nw.Expr, edges: Sequence[float], below: int) -> nw.Expr:
+    """How many edges a number has reached, with those below it: half of the edges are left after each question."""
+    if not edges:
+        return nw.lit(below)
+    middle = len(edges) // 2
+    above = _reached(x, edges[middle + 1 :], below + middle + 1)
+    return nw.when(x >= edges[middle]).then(above).otherwise(_reached(x, edges[:middle], below))

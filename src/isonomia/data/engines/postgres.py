@@ -20,6 +20,7 @@ from isonomia.data.engines.postgres_sql import (
     distinct_query,
     each_query,
     grouped_query,
+    nan_query,
     packed_query,
     plain,
     profile_query,
@@ -36,8 +37,8 @@ CONNECT = 10
 #: Every scan of a table begins with its first row, so that rows have the same numbers in all statements.
 IN_ORDER = "-c synchronize_seqscans=off"
 #: Groups are hashed. The server cannot know that bins of a number are few, and would sort all rows by all keys: five
-#: times as long. A hash that outgrows its memory goes on in files.
-HASHED = "-c work_mem=64MB -c enable_sort=off"
+#: times as long. A hash that outgrows its memory goes on in files. Compiling a statement takes longer than it saves.
+HASHED = "-c work_mem=64MB -c enable_sort=off -c jit=off"
 #: Object ids of types that a database defines itself begin here.
 _OWN_TYPES = 16384
 
@@ -114,10 +115,14 @@ class PostgresEngine(Engine):
         row = dict(zip(fields, self._ask(query, rows=True)[0], strict=True))
         rows = int(row["rows", ""])
         known = {name: int(row["known", name]) for name in names}
+        finite = {name: int(row.get(("finite", name), known[name])) for name in names}
+        if odd := [name for name in names if finite[name] < known[name]]:  # not a number, or infinite
+            gone = self._ask(nan_query(self._source, [self._plain(name) for name in odd]), rows=True)[0]
+            known |= {name: known[name] - int(n) for name, n in zip(odd, gone, strict=True)}
         return Profile(
             rows=rows,
             missing={name: rows - known[name] for name in names},
-            infinite={name: known[name] - int(row.get(("finite", name), known[name])) for name in names},
+            infinite={name: known[name] - finite[name] for name in names},
             ends={
                 name: None if row["low", name] is None else (float(row["low", name]), float(row["high", name]))
                 for name in names

@@ -48,7 +48,6 @@ def profile_query(
         where: Any = sql.SQL("")
         known: Any = sql.SQL("count({})").format(column)
         if dtype == nw.Float64:
-            known = sql.SQL("count({0}) FILTER (WHERE {0} <> 'NaN')").format(column)
             where = sql.SQL(" FILTER (WHERE {0} > '-Infinity' AND {0} < 'Infinity')").format(column)
         parts.append(known)
         fields.append(("known", name))
@@ -59,6 +58,14 @@ def profile_query(
             parts += [sql.SQL("min({}){}").format(column, where), sql.SQL("max({}){}").format(column, where)]
             fields += [("low", name), ("high", name)]
     return sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(parts), source), fields
+
+
+def nan_query(source: Any, columns: Sequence[Any]) -> Any:
+    """How many values of each column are not a number."""
+    from psycopg import sql
+
+    counted = (sql.SQL("count(*) FILTER (WHERE {} = 'NaN')").format(column) for column in columns)
+    return sql.SQL("SELECT {} FROM {}").format(_comma().join(counted), source)
 
 
 def grouped_query(
@@ -279,7 +286,7 @@ def _shown(key: Key, group: Any, value: Any, *, weighted: bool) -> Any:
         return group
     if weighted:
         return sql.SQL("CASE WHEN sum(w) > 0 THEN sum(w * {0}) / sum(w) ELSE avg({0}) END").format(value)
-    return sql.SQL("avg({})").format(value)
+    return sql.SQL("sum({0}::float8) / count({0})").format(value)  # avg would sum squares, too
 
 
 def _absent(key: Key, column: Any, dtype: nw.dtypes.DType) -> Any:

@@ -152,8 +152,10 @@ class SubgroupQuestion:
         if subject.counts is not None and self._counts:
             try:
                 return self._searched(subject, self._read(subject))
-            except NotApplicable:  # more combinations than memory allows: rows, which say that they are a sample
-                pass
+            except NotApplicable as error:  # more combinations than memory allows: rows, which may be a sample
+                note = msg("Rows were read for this search instead of counted: {reason}.", reason=error.message)
+            found = self._searched(subject.in_rows(), self.problem)
+            return replace(found, notes=(*found.notes, note))
         return self._searched(subject.in_rows(), self.problem)
 
     @property

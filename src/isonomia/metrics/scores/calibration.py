@@ -91,6 +91,7 @@ def reliability(
     counts: NDArray[np.int64] | None = None,
     positive: Any = None,
     level: float = 0.95,
+    overall: Reliability | None = None,
 ) -> Reliability:
     """Reliability table, calibration errors and Brier score, overall and by group.
 
@@ -112,6 +113,8 @@ def reliability(
         Of the intervals. Observed rates: Wilson. ECE: the noise of its bins (`CalibrationEnds`). Gap and Brier score:
         Hall's skewness-corrected t. With fewer than five rows of an outcome the gap has Wilson's interval of the
         observed rate, less the mean prediction, and the Brier score none. Slope: Student.
+    overall : Reliability, optional
+        That of the same rows and options without groups, where it is known.
 
     Raises
     ------
@@ -139,12 +142,15 @@ def reliability(
     if reason is not None:
         raise NotApplicable(reason)
     table = binned(truth, surface, groups=groups, bins=bins, strategy=strategy, weights=weights, counts=counts)
-    whole = table.overall()
-    summary, unsure = _summary(whole, rows, None, level)
     several = surface.task != "binary"
-    why = {"slope": _why_missing(summary, several)[0], "brier": unsure[0]}
-    figures = {name: _estimate(name, summary, int(whole.n.sum()), level, why.get(name)) for name in _METHODS}
-    tables = {"bins": _bin_table(whole, None, level)}
+    if overall is None:
+        whole = table.overall()
+        summary, unsure = _summary(whole, rows, None, level)
+        why = {"slope": _why_missing(summary, several)[0], "brier": unsure[0]}
+        figures = {name: _estimate(name, summary, int(whole.n.sum()), level, why.get(name)) for name in _METHODS}
+        tables = {"bins": _bin_table(whole, None, level)}
+    else:
+        figures, tables = dict(overall.values), {"bins": overall.tables["bins"]}
     pictures = [Picture("reliability", "bins", msg("Predicted and observed"), _OPTIONS)]
     if groups is not None:
         by_group, unsure = _summary(table, rows, groups, level)

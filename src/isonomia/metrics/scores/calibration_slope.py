@@ -120,7 +120,11 @@ class _Rows:
 
     def over(self, values: Floats) -> Floats:
         """Sums over groups."""
-        return sum_by(self.code, values * self.n, self.size)
+        return self._sums(values * self.n)
+
+    def _sums(self, values: Floats) -> Floats:
+        """Sums over groups of values that have been multiplied by the numbers of equal rows."""
+        return values.sum(keepdims=True) if self.size == 1 else sum_by(self.code, values, self.size)
 
     def outcomes_overlap(self) -> Bools:
         """Which groups have a finite slope: neither outcome has all its log odds at or above those of the other."""
@@ -151,17 +155,20 @@ class _Rows:
         """
         x, code = self.x, self.code
         at, step, best = np.zeros((2, self.size)), np.zeros((2, self.size)), np.full(self.size, -np.inf)
-        of_row = np.divide(self.w, unit, out=np.ones_like(self.w), where=unit > 0)
+        of_row = np.divide(self.w, unit, out=np.ones_like(self.w), where=unit > 0) * self.n
+        weight = self.w * self.n
         for _ in range(STEPS):
             a, b = trial = at + step
             odds = np.clip(base + unit * (a[code] + b[code] * x), -30, 30)
-            q = 1 / (1 + np.exp(-odds))
-            value = self.over(of_row * (self.y * odds - np.logaddexp(0, odds)))
-            score, curve = self.w * (self.y - q), self.w * unit * q * (1 - q)
-            s0, h00 = self.over(score), self.over(curve)
+            ratio = np.exp(odds)  # finite, since log odds are
+            q = ratio / (1 + ratio)
+            value = self._sums(of_row * (self.y * odds - np.log1p(ratio)))
+            score, curve = weight * (self.y - q), weight * unit * q * (1 - q)
+            s0, h00 = self._sums(score), self._sums(curve)
             s1, h01, h11 = np.zeros(self.size), np.zeros(self.size), np.ones(self.size)
             if slope:
-                s1, h01, h11 = self.over(score * x), self.over(curve * x), self.over(curve * x * x)
+                bent = curve * x
+                s1, h01, h11 = self._sums(score * x), self._sums(bent), self._sums(bent * x)
             determinant = h00 * h11 - h01 * h01
             sound = determinant > 1e-10 * np.maximum(h00 * h11, 1e-300)
             safe = np.where(sound, determinant, 1.0)
@@ -172,4 +179,4 @@ class _Rows:
             moved = np.abs(step).max(axis=0)
             if not (moved > TOLERANCE).any():
                 break
-        return _Fit(at[0], at[1], score, h00, h01, safe, sound & (moved <= 1e-6))
+        return _Fit(at[0], at[1], self.w * (self.y - q), h00, h01, safe, sound & (moved <= 1e-6))

@@ -41,7 +41,7 @@ def calibration(subject: Subject) -> Result:
     tables, pictures, findings = dict(overall.tables), list(overall.pictures), []
     for column in subject.attributes:
         named = Codes(column.name, column.codes, tuple(condition(column.name, text) for text in column.texts))
-        part = reliability(truth, surface, groups=named, **options)
+        part = reliability(truth, surface, groups=named, overall=overall, **options)
         tested = _tested(part.tables["by_group"], column)
         for name, table in (("by_group", tested), ("bins_by_group", part.tables["bins_by_group"])):
             titled = _TITLES[name](column.name)
