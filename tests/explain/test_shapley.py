@@ -194,7 +194,9 @@ def test_importance_is_the_mean_size_with_students_interval(data: iso.Dataset, p
 
 def test_bad_input(people: pd.DataFrame, data: iso.Dataset, pipeline: Pipeline) -> None:
     hard = make_pipeline(pipeline[:-1], SVC()).fit(people.drop(columns="good"), people["good"])
-    with pytest.raises(NotApplicable, match="gives no probabilities; explain output='decision' or 'score'"):
+    with pytest.raises(
+        NotApplicable, match="gives no probabilities; explain it with output='decision' or output='score'"
+    ):
         iso.explain.shapley(data, hard)
     assert iso.explain.shapley(data, hard, output="score", rows=[0]).additivity == pytest.approx(0, abs=1e-12)
     with pytest.raises(SpecError, match="Did you mean 'sex'"):

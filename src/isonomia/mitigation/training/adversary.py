@@ -29,11 +29,11 @@ def adversary_engine(*, alone: bool = False) -> type[Any]:
             self.adversary_model.double()
 
         def validate_input(self, *arrays: Any) -> tuple[Any, ...]:
-            return tuple(torch.from_numpy(array).double() for array in arrays)
+            return tuple(torch.tensor(array, dtype=torch.double) for array in arrays)
 
         def evaluate(self, X: Any) -> Any:
             with torch.no_grad():
-                return self.predictor_model(torch.from_numpy(X).double()).numpy()
+                return self.predictor_model(torch.tensor(X, dtype=torch.double)).numpy()
 
         def train_step(self, X: Any, Y: Any, A: Any) -> tuple[float, float]:
             weights = list(self.predictor_model.parameters())
