@@ -52,12 +52,7 @@ for size in (100, 400):
         draws = (people(rng, size) for _ in range(repetitions))
         return covered([awareness(x, y_score=chance(x)).share for x in draws])
 
-    @setting(
-        TOPIC,
-        f"awareness, neighbours, {size} rows",
-        repetitions=1000,
-        note="wide: the estimated error is about a quarter larger than the spread over samples",
-    )
+    @setting(TOPIC, f"awareness, neighbours, {size} rows", repetitions=1000)
     def of_neighbours(rng: np.random.Generator, repetitions: int, size: int = size) -> Trials:
         draws = (people(rng, size) for _ in range(repetitions))
         return covered([awareness(x, y_score=chance(x)).near for x in draws])

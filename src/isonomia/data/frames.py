@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -192,7 +192,15 @@ def _in_blocks(build: Any, columns: Mapping[str, Any], height: int) -> Any:
         else:
             blocks.append((values, np.array([place])))
     blocks += [(np.array([arrays[place] for place in own]), np.array(own)) for own in places.values()]
-    return build(blocks, index=pd.RangeIndex(height), columns=pd.Index(list(columns), dtype=_pandas_text()))
+    return build(blocks, index=pd.RangeIndex(height), columns=_pandas_names(tuple(columns)))
+
+
+@lru_cache(maxsize=256)
+def _pandas_names(names: tuple[str, ...]) -> Any:
+    """The names of columns as pandas keeps them: an index cannot be changed, and tables of a kind share one."""
+    import pandas as pd
+
+    return pd.Index(names, dtype=_pandas_text())
 
 
 @cache

@@ -127,7 +127,7 @@ class Table(Record, Shown, kind="table"):
     def notes(self) -> list[Message | str | None]:
         """Row by row, why values are missing and what to be careful about."""
         given = [column.reason for column in self.columns if column.reason is not None]
-        return [Message.join(filter(None, parts)) for parts in zip(*given, strict=True)]
+        return [Message.join(filter(None, parts)) if any(parts) else None for parts in zip(*given, strict=True)]
 
     def frame(self, backend: Backend | None = None) -> Any:
         """The table as a flat frame of the kind the user gave (or the kind asked for)."""

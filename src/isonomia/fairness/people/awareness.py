@@ -16,6 +16,7 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.fairness.people.encoding import METRICS, STANDARDISE, Metric, Points, Standardise, people_of, points_of
 from isonomia.fairness.people.neighbours import nearest
+from isonomia.fairness.people.replacements import Replacements, keys_of, variance_of_neighbours, within
 from isonomia.fairness.people.shared_neighbours import share_estimate, variance_of_pairs
 from isonomia.languages import msg
 from isonomia.languages.naming import together
@@ -26,6 +27,9 @@ from isonomia.typing import Floats, Indices
 
 #: Given the rows of the first and of the second people of each pair, a distance of at least 0 per pair.
 PairMetric = Callable[[Any, Any], Any]
+
+#: Pairs that would replace others, which of them violate the condition, and their weights.
+_Come = tuple[Replacements, NDArray[np.bool_], Floats]
 
 WORST_PAIRS = 20
 _VALUES = {
@@ -113,11 +117,15 @@ def awareness(
     -----
     Pairs share people, so they are not independent. The variance of a share adds the covariance of every two pairs with
     a person in common: sum_i (sum of e over the pairs of i)^2 - sum e^2, over (sum v)^2, with v the weight of a pair
-    and e = v (violates - share). Intervals are Wilson's at the number of independent pairs with that variance.
+    and e = v (violates - share). Who is a neighbour depends on the others: without i, those who had i as a neighbour
+    have the next one instead. The variance of a share of neighbours is that of leaving people out one by one, with the
+    pairs that follow (see `replacements`). Intervals are Wilson's at the number of
+    independent pairs with that variance.
 
     References
     ----------
     P. Aronow, C. Samii, V. Assenova (2015), Political Analysis 23:564 (variance over pairs).
+    B. Efron, C. Stein (1981), Annals of Statistics 9:586 (leaving out one by one).
     C. Dwork et al. (2012), ITCS: Fairness through awareness.
 
     Examples
@@ -133,15 +141,17 @@ def awareness(
     w = np.ones(n) if weights is None else weights
     if (w > 0).sum() < 2:
         raise NotApplicable(msg("a pair needs two rows"))
-    first, second, near, whole = _pairs(
+    first, second, near, whole, spare = _pairs(
         points, w, k, max_pairs, max_rows, np.random.default_rng(subject.settings.seed), subject.progress
     )
-    distance = (
-        _given_distance(metric, people_of(subject), first, second)
-        if callable(metric)
-        else _distance(points, first, second)
-    )
-    difference = _difference(surface, first, second, unit)
+    people = people_of(subject) if callable(metric) else None
+
+    def apart(a: Indices, b: Indices) -> tuple[Floats, Floats]:
+        """How far apart two people are, and their predictions."""
+        distance = _given_distance(metric, people, a, b) if callable(metric) else _distance(points, a, b)
+        return distance, _difference(surface, a, b, unit)
+
+    distance, difference = apart(first, second)
     excess = difference - lipschitz * distance
     bad = excess > ROUNDING
     # random pairs were drawn in proportion to their weight already
@@ -161,10 +171,12 @@ def awareness(
         )
     pool = np.ones(bad.size, bool) if whole else ~near
 
-    def share_of(part: NDArray[np.bool_]) -> Estimate:
-        return _share(bad[part], weight[part], first[part], second[part], level)
+    def share_of(part: NDArray[np.bool_], come: _Come | None = None) -> Estimate:
+        return _share(bad[part], weight[part], first[part], second[part], level, come)
 
-    share, close = share_of(pool), share_of(near)
+    far, unlike = apart(spare.first, spare.second)
+    come = spare, unlike - lipschitz * far > ROUNDING, w[spare.first] * w[spare.second]
+    share, close = share_of(pool), share_of(near, come)
     across: dict[str, Any] = {}
     if cells is not None:
         other = cells.codes[first] != cells.codes[second]
@@ -218,33 +230,37 @@ def _pairs(
     max_rows: int | None,
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[Indices, Indices, NDArray[np.bool_], bool]:
-    """Pairs of rows, which of them are neighbours, and whether these are all pairs there are."""
+) -> tuple[Indices, Indices, NDArray[np.bool_], bool, Replacements]:
+    """Pairs of rows, which of them are neighbours, whether these are all pairs there are, and what would follow."""
     n = len(w)
     rows = np.flatnonzero(w > 0)
     sampled = rows
     if max_rows is not None and rows.size > max_rows:
         sampled = np.sort(rng.choice(rows, max_rows, replace=False))
-    found = nearest(points, min(k + 1, rows.size), rows=sampled, pool=w > 0, progress=progress)
+    found = nearest(points, min(k + 2, rows.size), rows=sampled, pool=w > 0, progress=progress)
     representative = np.zeros(int(found.row.max()) + 1, dtype=np.intp)
     representative[found.row[rows]] = rows
-    who = np.repeat(found.who, np.diff(found.start))
+    one, other = representative[np.repeat(found.who, np.diff(found.start))], representative[found.index]
+    inside, following = within(found, _distance(points, one, other), k + 1)
     # one row stands for its equals; equals are paired with the next of their kind
     order = sampled[np.argsort(found.row[sampled], kind="stable")]
     twins = np.flatnonzero(found.row[order][1:] == found.row[order][:-1])
-    a = np.concatenate([representative[who], order[twins]])
-    b = np.concatenate([representative[found.index], order[twins + 1]])
-    keys = np.unique((np.minimum(a, b) * n + np.maximum(a, b))[a != b])
+    keys = np.unique(
+        np.concatenate([keys_of(one[inside], other[inside], n), keys_of(order[twins], order[twins + 1], n)])
+    )
+    keys = keys[keys // n != keys % n]
     if _all_pairs(w) <= max_pairs:
         first, second = (rows[end] for end in np.triu_indices(rows.size, 1))
-        return first, second, np.isin(first * n + second, keys), True
+        near = np.isin(first * n + second, keys)
+        return first, second, near, True, Replacements.of((one, other), inside, following, n, keys, keys)
+    every = keys
     if keys.size > max_pairs // 2:
         keys = rng.choice(keys, max_pairs // 2, replace=False)
     i, j = _drawn(w, max_pairs - keys.size, rng)
     first = np.concatenate([keys // n, np.minimum(i, j)])
     second = np.concatenate([keys % n, np.maximum(i, j)])
     near = np.arange(first.size) < keys.size
-    return first, second, near, False
+    return first, second, near, False, Replacements.of((one, other), inside, following, n, every, keys)
 
 
 def _drawn(w: Floats, size: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
@@ -332,15 +348,25 @@ def _pair_table(
     return Table.of(columns, _PAIR_COLUMNS, title=title, backend=backend)
 
 
-def _share(bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, level: float) -> Estimate:
-    """The share of violating pairs; pairs with a person in common are not independent."""
+def _share(
+    bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, level: float, come: _Come | None
+) -> Estimate:
+    """The share of violating pairs; pairs with a person in common are not independent.
+
+    Of pairs of neighbours, `come` are those that would replace others.
+    """
     if bad.size == 0:
         return Estimate.missing(msg("no such pair was examined"))
     total = float(v.sum())
     share = float(v @ bad / total)
     off = v * (bad - share)
-    size = int(max(first.max(), second.max())) + 1
-    of_people = sum_by(first, off, size) + sum_by(second, off, size)
-    variance = variance_of_pairs(of_people, float(off @ off)) / total**2
+    if come is None:
+        size = int(max(first.max(), second.max())) + 1
+        of_people = sum_by(first, off, size) + sum_by(second, off, size)
+        variance = variance_of_pairs(of_people, float(off @ off)) / total**2
+    else:
+        spare, broken, new_v = come
+        new = new_v * (broken - share)
+        variance = variance_of_neighbours(off, v, first, second, spare, new, new_v) / total**2
     people = np.unique(np.concatenate([first, second])).size
     return share_estimate(share, variance, people, int(bad.size), level)
