@@ -13,7 +13,7 @@ PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types coverage bench statistics frames exports clean
+.PHONY: help demo test parts lint types coverage bench statistics frames exports clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,12 +49,17 @@ $(PEERS)-%/.installed: benchmarks/peers/requirements-%.txt
 demo: $(VENV)/.installed ## make a dataset with known bias, train a model, audit it: out/demo/report.html
 	@$(BIN)/isonomia demo --out $(OUT)
 
-test: lint types ## everything that guards a change: style, types, architecture, tests
+# Each worker takes a run of neighbouring tests, so that what a file sets up (a Spark session, a server, a trained model) is
+# set up once; one that is done takes over from the other.
+test: lint types parts ## everything that guards a change: style, types, architecture, tests
 	@echo "== Tests"
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "$$(cat $(VENV)/left-out)"
+
+parts: $(VENV)/.installed-dev ## what some tests need beside Python: a browser, PostgreSQL, Spark, PyTorch
 	@.ci/torch $(BIN)/python || true
 	@left_out=; .ci/chromium || left_out="not browser"; .ci/postgres || left_out="$${left_out:+$$left_out and }not postgres"; \
 	.ci/spark $(BIN)/python || left_out="$${left_out:+$$left_out and }not spark"; \
-	$(BIN)/python -m pytest -q -n $(JOBS) -m "$$left_out"
+	echo "$$left_out" >$(VENV)/left-out
 
 lint: $(VENV)/.installed-dev ## style and the direction of imports
 	@echo "== Style"
