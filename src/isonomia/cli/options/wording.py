@@ -1,4 +1,7 @@
-"""Errors in the words of the command line: ``--encoding latin-1`` where Python writes ``encoding='latin-1'``."""
+"""Errors in the words of the command line: ``--encoding latin-1`` where Python writes ``encoding='latin-1'``.
+
+They are in the language of the person who reads them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from isonomia.cli.output.reader import reader_language
 from isonomia.errors import IsonomiaError
 
 #: Keywords of Python whose option has another name.
@@ -23,7 +27,9 @@ class Command(TyperCommand):
         try:
             return super().invoke(ctx)
         except IsonomiaError as error:
-            error.args = (in_option_words(str(error), options_of(self.params)),)
+            from isonomia.languages.error_texts import error_text
+
+            error.args = (in_option_words(error_text(error, reader_language()), options_of(self.params)),)
             raise
 
 
