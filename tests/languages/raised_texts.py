@@ -87,7 +87,7 @@ NAMES = frozenset(
     ]
 )
 #: Texts without a word of their own, in which another text of ours stands.
-FRAMES = ("`{where}`: {problem}", "`{where}`: {problem}.", "{kind}.{name}: {problem}", "{problem}: '{filename}'.")
+FRAMES = ("`{where}`: {problem}", "`{where}`: {problem}.", "{name}: {problem}", "{problem}: '{filename}'.")
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def test_parts_are_written_too() -> None:
     )
     assert error_text(listed, "pt-BR") == (
         "2 opções estão erradas:\n  - `exact` deve ser True ou False; informado: 'no'.\n"
-        "  - Métrica desconhecida: 'x'. Disponíveis: 'b'."
+        "  - Métrica desconhecida: 'x'. Disponíveis: 'a.b'."
     )
     assert error_text("The file 'a' has more than 1,000,000 bytes. If you trust it, raise `max_bytes`.", "pt-BR") == (
         "O arquivo 'a' tem mais de 1.000.000 bytes. Se você confia nele, aumente `max_bytes`."

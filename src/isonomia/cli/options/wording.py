@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 
 from isonomia.cli.output.reader import reader_language
 from isonomia.errors import IsonomiaError
+from isonomia.languages import error_text
 
 #: Keywords of Python whose option has another name.
 _OTHER_NAMES = {"na_values": "na", "y_pred": "prediction", "y_score": "score", "n_boot": "n-boot"}
@@ -27,8 +28,6 @@ class Command(TyperCommand):
         try:
             return super().invoke(ctx)
         except IsonomiaError as error:
-            from isonomia.languages.error_texts import error_text
-
             error.args = (in_option_words(error_text(error, reader_language()), options_of(self.params)),)
             raise
 

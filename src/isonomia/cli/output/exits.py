@@ -19,6 +19,7 @@ import typer
 
 from isonomia.cli.output.reader import reader_language
 from isonomia.errors import Cancelled, IsonomiaError
+from isonomia.languages import error_text
 
 BAD_INPUT = 2
 INTERNAL = 5
@@ -62,7 +63,6 @@ def _misused(error: Any) -> Exception:
 
 def _end(message: str, code: int) -> typer.Exit:
     from isonomia.cli.output.screen import printable
-    from isonomia.languages.error_texts import error_text
 
     if os.environ.get("ISONOMIA_TRACEBACK") == "1":
         traceback.print_exc()
