@@ -43,11 +43,14 @@ PARTS: dict[str, tuple[int | str, ...]] = {
     "problems_of": (0, 1),
     "gathered": (0,),
     "problems.append": (0,),
+    "pairs.append": (0,),
     "problems.extend": (0,),
     "tried.append": (0,),
 }
+#: Those whose argument may be a single word of a sentence.
+WORDS = ("Registry", "Text", "Anything", "Made")
 #: Methods whose answer becomes part of an error's text.
-ANSWERS = ("expected", "_problem", "reason", "why_not", "why")
+ANSWERS = ("expected", "_problem", "reason", "why_not", "why", "__str__")
 #: A word of a program, not of a sentence: a keyword, an id, a name of a column. It stands in a text as it is.
 IDENTIFIER = re.compile(r"[\w.]*[_=]\S*")
 
@@ -87,7 +90,13 @@ NAMES = frozenset(
     ]
 )
 #: Texts without a word of their own, in which another text of ours stands.
-FRAMES = ("`{where}`: {problem}", "`{where}`: {problem}.", "{name}: {problem}", "{problem}: '{filename}'.")
+FRAMES = (
+    "{first}; {rest}",
+    "`{where}`: {problem}",
+    "`{where}`: {problem}.",
+    "{name}: {problem}",
+    "{problem}: '{filename}'.",
+)
 
 
 @dataclass(frozen=True)
@@ -134,14 +143,14 @@ def modules() -> list[Module]:
 
 @cache
 def error_names() -> frozenset[str]:
-    """The names of all classes that derive from ours."""
+    """The names of our errors, and of those of Python that become part of ours."""
     bases = {
         node.name: {name_of(base) for base in node.bases}
         for module in modules()
         for node in module.within
         if isinstance(node, ast.ClassDef)
     }
-    names = {"IsonomiaError"}
+    names = {"IsonomiaError", "ValueError", "YAMLError"}
     while more := {name for name, above in bases.items() if above & names} - names:
         names |= more
     return frozenset(names)
@@ -187,7 +196,7 @@ class Module:
                         for hint in self.read(given):
                             self.keep(given, [("value", ""), *hint], word=True)
                     elif given is not None:
-                        self.add(given, word=name == "Registry")
+                        self.add(given, word=name in WORDS)
             elif isinstance(node, ast.FunctionDef) and node.name in ANSWERS:
                 for answer in ast.walk(node):
                     if isinstance(answer, ast.Return) and answer.value is not None:
@@ -241,7 +250,8 @@ class Module:
                 self.table(table)
                 for value in default:
                     self.add(value, word=True)
-            case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="join"), args=[listed]):
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(between)), attr="join"), args=[listed]):
+                self.keep(node, [("first", ""), (between, None), ("rest", "")], word=False)
                 self.add(listed)
             case ast.Call(func=ast.Attribute(value=value, attr="rstrip" | "strip" | "lstrip" | "hide"), args=args):
                 self.add(args[0] if args and not isinstance(args[0], ast.Constant) else value)
@@ -324,10 +334,11 @@ class Module:
             index = next((i for i, one in enumerate(targets) if name_of(one) == name), None)
             if index is None:
                 continue
-            listed = (
-                [loop.iter] if not isinstance(loop.iter, ast.Name) else _assigned(self.tree, loop.iter.id, nested=False)
-            )
-            for row in (row for each in listed if isinstance(each, ast.Tuple | ast.List) for row in each.elts):
+            listed = [loop.iter]
+            if isinstance(loop.iter, ast.Name):
+                listed = [*_assigned(scope, loop.iter.id), *_assigned(self.tree, loop.iter.id, nested=False)]
+            rows = [row for each in listed if isinstance(each, ast.Tuple | ast.List) for row in each.elts]
+            for row in [*rows, *(each.elt for each in listed if isinstance(each, ast.ListComp))]:
                 yield row.elts[index] if isinstance(row, ast.Tuple) and len(targets) > 1 else row
 
     def passed(self, function: ast.FunctionDef, name: str, index: int) -> Iterator[ast.expr]:

@@ -60,7 +60,8 @@ def filled(template: str, *, suggestion: str = "") -> str:
     values: dict[str, object] = {}
     for number, (_, name, form, _) in enumerate(string.Formatter().parse(template)):
         if name is not None:
-            values[name] = 1234 + number if form == "int" else suggestion if name == "suggestion" else f"V{number}"
+            own = {"suggestion": suggestion, "word": "model"}
+            values[name] = 1234 + number if form == "int" else own.get(name, f"V{number}")
     return msg(template, **values).text()
 
 
@@ -138,4 +139,6 @@ def test_a_message_keeps_its_own_words() -> None:
 
 
 def test_a_text_of_others_stays() -> None:
+    """Also where it has words that join texts of ours."""
+    assert error_text("database or disk is full", "pt-BR") == "database or disk is full"
     assert error_text("Segmentation fault", "pt-BR") == "Segmentation fault"

@@ -12,20 +12,23 @@ import re
 import string
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
-from isonomia.languages.locales import SOURCE, check_language, error_catalog, languages
+from isonomia.languages.locales import SOURCE, catalog, check_language, error_catalog, languages
 from isonomia.languages.message import Message
 
 #: A longer text is not ours.
 MAX_LENGTH = 20_000
 #: Texts within texts, at most.
-MAX_DEPTH = 6
+MAX_DEPTH = 12
 #: Ways to read a text that are tried at most: values that repeat our words cannot cost more.
 MAX_TRIES = 1_000
-#: The gap for a sentence that may be missing: "Did you mean ...?"
-OPTIONAL = "suggestion"
+#: Gaps for texts of ours alone: a sentence that may be missing ("Did you mean ...?"), the word for a kind of entry.
+OURS = ("suggestion", "word")
+#: Templates with fewer letters of their own join others, and would fit texts of anybody.
+JOINING = 8
+QUOTES = ("'", '"', "`")
 _NUMBER = re.compile(r"[0-9]{1,3}(,[0-9]{3}){0,6}", re.ASCII)
 #: What stands before each of several problems.
 BULLET = "  - "
@@ -36,8 +39,8 @@ def error_text(error: BaseException | str, language: str) -> str:
 
     >>> error_text("Unknown language 'xx'. Available: 'en', 'pt-BR'.", "pt-BR")
     "Idioma desconhecido: 'xx'. Disponíveis: 'en', 'pt-BR'."
-    >>> error_text("No module named 'x'", "pt-BR")
-    "No module named 'x'"
+    >>> error_text("a text of a dependency", "pt-BR")
+    'a text of a dependency'
     """
     return str(error) if check_language(language) == SOURCE else error_message(error).text(language)
 
@@ -56,6 +59,13 @@ class _Gap:
     name: str
     form: str
     quoted: bool
+    between: bool = False  # of a template that only joins others: "{first} or {rest}"
+
+    def takes(self, text: str) -> bool:
+        """Whether a text that is not ours may fill this gap."""
+        if self.name in OURS:
+            return not text
+        return not self.between or " " not in text.replace(", ", "") or text[0] in QUOTES
 
 
 class _Template:
@@ -68,8 +78,11 @@ class _Template:
         for literal, name, form, _ in string.Formatter().parse(template):
             self.literals[-1] += literal
             if name is not None:
-                self.gaps.append(_Gap(name, form or "", self.literals[-1].endswith(("'", '"', "`"))))
+                self.gaps.append(_Gap(name, form or "", self.literals[-1].endswith(QUOTES)))
                 self.literals.append("")
+        self.letters = sum(letter.isalpha() for literal in self.literals for letter in literal)
+        if 0 < self.letters < JOINING:
+            self.gaps = [replace(gap, between=True) for gap in self.gaps]
 
     @cached_property
     def key(self) -> str:
@@ -147,11 +160,16 @@ class _Reading:
         found = self.recognised(text, depth - 1)
         if found is None and gap.form == "first":
             found = self.recognised(text[:1].lower() + text[1:], depth - 1)
-        return found or (None if gap.name == OPTIONAL and text else text)
+        return found or (text if gap.takes(text) else None)
 
 
 @cache
 def _templates() -> tuple[_Template, ...]:
     """The templates of all languages' catalogs, those with the most literal characters first."""
-    known = {template for language in languages()[1:] for template in error_catalog(language)}
-    return tuple(sorted(map(_Template, known), key=lambda one: (-one.size, one.template)))
+    errors = {template for language in languages()[1:] for template in error_catalog(language)}
+    others = {template for language in languages()[1:] for template in catalog(language)} - errors
+    known = [_Template(template) for template in errors]
+    for one in map(_Template, others):  # sentences of a report, such as the reason why a check did not apply
+        if one.letters >= JOINING and all(gap.form in ("", "int", "first") for gap in one.gaps):
+            known.append(one)
+    return tuple(sorted(known, key=lambda one: (-one.size, one.template)))
