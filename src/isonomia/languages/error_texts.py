@@ -134,8 +134,12 @@ class _Reading:
         """A template with what the text has in its gaps; None where it does not fit."""
         within = text[len(template.literals[0]) : len(text) - len(template.literals[-1])]
         for values in self.splits(within, template.literals[1:-1]) if template.gaps else [[]]:
-            params = {gap.name: self.value(gap, value, depth) for gap, value in zip(template.gaps, values, strict=True)}
-            if None not in params.values():
+            params: dict[str, object] = {}
+            for gap, value in zip(template.gaps, values, strict=True):
+                if (found := self.value(gap, value, depth)) is None:
+                    break
+                params[gap.name] = found
+            else:
                 return Message(template.template, params)
         return None
 
