@@ -102,7 +102,7 @@ def test_translations_have_the_same_gaps(language: str) -> None:
 def test_catalogs_agree_with_each_other(language: str) -> None:
     """A sentence that two rooms share is said in one way."""
     seen: dict[str, tuple[str, str]] = {}
-    for path in sorted((SOURCE / "languages" / language.replace("-", "_")).glob("*.po")):
+    for path in sorted((SOURCE / "languages" / language.replace("-", "_")).rglob("*.po")):
         with path.open("rb") as stream:
             for entry in read_po(stream, locale=language.replace("-", "_")):
                 if not entry.id:
@@ -124,7 +124,7 @@ def test_catalogs_are_named_after_rooms(language: str) -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_catalogs_are_read_as_babel_reads_them(language: str) -> None:
     theirs: dict[str, str] = {}
-    for path in sorted((SOURCE / "languages" / language.replace("-", "_")).glob("*.po")):
+    for path in sorted((SOURCE / "languages" / language.replace("-", "_")).rglob("*.po")):
         with path.open("rb") as stream:
             theirs |= {str(one.id): str(one.string) for one in read_po(stream) if one.id and one.string}
     assert dict(catalog(language)) == theirs

@@ -37,7 +37,7 @@ from isonomia.errors import (
     SpecError,
 )
 from isonomia.events import Progress, ProgressLike
-from isonomia.languages import Message, check_language, msg
+from isonomia.languages import Message, check_language, error_message, msg
 from isonomia.models import GroupThresholds, Model
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, validated
 from isonomia.policies import Policy, load_policy
@@ -237,15 +237,15 @@ def _examined(entry: Check, subject: Subject, options: Mapping[str, Any], policy
     try:
         result = entry.examine(subject, options, policy)
     except NotApplicable as error:
-        return ended("not_applicable", reason=error.message)
+        return ended("not_applicable", reason=error_message(error))
     except MissingExtraError as error:
-        return ended("skipped", reason=str(error))
+        return ended("skipped", reason=error_message(error))
     except BudgetError as error:
-        return ended("not_applicable", reason=str(error))
+        return ended("not_applicable", reason=error_message(error))
     except (SpecError, Cancelled, SourceError):
         raise  # an option is wrong: the user's to repair, before anything is believed; or the user wants no more
     except IsonomiaError as error:
-        return ended("failed", reason=str(error))
+        return ended("failed", reason=error_message(error))
     result = replace(result, notes=(*result.notes, *(note for note in subject.sampled() if note not in result.notes)))
     return ended("issue" if result.findings else "passed", result=in_words(result))
 

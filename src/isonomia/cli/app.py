@@ -28,6 +28,7 @@ from isonomia.cli.commands.runs_watch import watch
 from isonomia.cli.commands.study import study
 from isonomia.cli.commands.synth import synth
 from isonomia.cli.output.exits import guarded
+from isonomia.cli.output.reader import language_in, set_reader_language
 
 
 class Guarded(TyperGroup):
@@ -35,6 +36,7 @@ class Guarded(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, guarded."""
+        set_reader_language(language_in(ctx.args))
         with guarded():
             return super().invoke(ctx)
 

@@ -13,7 +13,7 @@ from isonomia.discovery.subgroups import find_subgroups
 from isonomia.errors import Cancelled, IsonomiaError, NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Column, Result, Table
-from isonomia.languages import msg
+from isonomia.languages import error_message, msg
 from isonomia.languages.naming import as_text
 from isonomia.parameters import SEED, Choice, Entry, Number, Several, validated
 from isonomia.subject import Subject
@@ -94,8 +94,7 @@ def compare_methods(
             except Cancelled:
                 raise
             except IsonomiaError as error:
-                reason = error.message if isinstance(error, NotApplicable) else str(error)
-                rows.append({"method": entry.id, "reason": as_text(reason)})
+                rows.append({"method": entry.id, "reason": as_text(error_message(error))})
             else:
                 rows.append({"method": entry.id, **_figures(found)})
     if all("reason" in row for row in rows):

@@ -1,6 +1,7 @@
 """How it is worded: sentences in every language of the report, with numbers as each language writes them."""
 
 from isonomia.languages.encoding import Encoded, Record, decode, encode
+from isonomia.languages.error_texts import error_message, error_text
 from isonomia.languages.locales import Language, Locale, check_language, languages, locale, translate
 from isonomia.languages.message import Message, msg, once
 from isonomia.languages.naming import Name
@@ -22,6 +23,8 @@ __all__ = [
     "column_names",
     "decode",
     "encode",
+    "error_message",
+    "error_text",
     "languages",
     "locale",
     "msg",

@@ -1,4 +1,4 @@
-"""Languages as data: a folder per language, with a ``locale.toml`` and a ``<room>.po`` per room.
+"""Languages as data: a folder per language with a ``locale.toml`` and catalogs, ``<room>.po`` and ``errors/<room>.po``.
 
 To add a language, add its folder. Nothing else in the package names languages.
 """
@@ -114,8 +114,19 @@ def translate(text: str, language: str = SOURCE) -> str:
 @cache
 def catalog(language: Language) -> Mapping[str, str]:
     """All translations of one language, from its ``.po`` files."""
+    return {**error_catalog(language), **_read_folder(folder().joinpath(locale(language).folder))}
+
+
+@cache
+def error_catalog(language: Language) -> Mapping[str, str]:
+    """The translations of errors' texts, from the ``.po`` files in ``errors``; none without such a folder."""
+    errors = folder().joinpath(locale(language).folder, "errors")
+    return _read_folder(errors) if errors.is_dir() else {}
+
+
+def _read_folder(where: Traversable) -> dict[str, str]:
     table: dict[str, str] = {}
-    for path in sorted(folder().joinpath(locale(language).folder).iterdir(), key=lambda item: item.name):
+    for path in sorted(where.iterdir(), key=lambda item: item.name):
         if path.name.endswith(".po"):
             table |= read_po(path.read_text(encoding="utf-8"))
     return table

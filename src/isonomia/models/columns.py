@@ -47,8 +47,9 @@ def pick_columns(
         unexpected = [name for name in available if name not in set(chosen)]
         raise ModelError(
             f"The data does not have the columns the model ({make}) was trained on. "
-            f"Missing: {_listed(missing)}.{_unexpected(unexpected)}{_near(missing, unexpected or list(available))} "
+            f"Missing: {_listed(missing)}.{_unexpected(unexpected)} "
             "Rename or add the columns, or give the data the model was trained for."
+            f"{_near(missing, unexpected or list(available))}"
         )
     return table.select(chosen)
 
@@ -141,4 +142,4 @@ def _near(missing: Sequence[str], candidates: Sequence[str]) -> str:
     for name in missing[:5]:
         if similar := nearest(name, candidates):
             pairs.append(f"'{name}' is close to {', '.join(repr(one) for one in similar)}")
-    return f" {'; '.join(pairs)}." if pairs else ""
+    return f" Note that {'; '.join(pairs)}." if pairs else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from isonomia._version import __version__
 from isonomia.evidence import Result
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, error_message, msg
 from isonomia.report import Document, Section
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def document_of(study: Study) -> Document:
     if study.reproduction is not None:
         parts.append(study.reproduction)
     notes = (
-        *(msg("Missing: {reason}", reason=reason) for reason in study.missing),
+        *(msg("Missing: {reason}", reason=error_message(reason)) for reason in study.missing),
         *(
             msg("A file among the cells could not be read and is left out: {reason}", reason=one)
             for one in study.unread

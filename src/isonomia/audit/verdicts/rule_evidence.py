@@ -27,7 +27,7 @@ from isonomia.evidence.score_intervals import agreeing, score_difference, score_
 from isonomia.evidence.simultaneous import pair_level, simultaneous_level
 from isonomia.fairness import Group, GroupMetrics, group_metrics
 from isonomia.fairness.groups.comparisons import strata_of
-from isonomia.languages import msg
+from isonomia.languages import error_message, msg
 from isonomia.metrics import METRICS, Measured, evaluate
 from isonomia.metrics.applicable import TASKS
 from isonomia.policies import Policy, Rule
@@ -183,7 +183,7 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
     try:
         strata = strata_of(measured.groups, measured.sizes, reference)[0]
     except SpecError as error:
-        raise NotApplicable(str(error)) from error
+        raise NotApplicable(error_message(error)) from error
     questions = []
     for stratum in strata:
         if (rule.by == "each" and len(stratum.by) > 1) or (

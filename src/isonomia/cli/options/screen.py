@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from isonomia.cli.output.reader import set_reader_language
 from isonomia.cli.output.screen import Screen
 from isonomia.languages import check_language, languages
 
@@ -24,6 +25,6 @@ class ScreenOptions:
 
     def screen(self, language: str = "en") -> Screen:
         """Where the command writes; in `language` unless the options name one."""
-        return Screen(
-            json=self.json, quiet=self.quiet, color=not self.no_color, language=check_language(self.lang or language)
-        )
+        chosen = check_language(self.lang or language)
+        set_reader_language(chosen)
+        return Screen(json=self.json, quiet=self.quiet, color=not self.no_color, language=chosen)

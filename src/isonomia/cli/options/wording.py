@@ -1,4 +1,7 @@
-"""Errors in the words of the command line: ``--encoding latin-1`` where Python writes ``encoding='latin-1'``."""
+"""Errors in the words of the command line: ``--encoding latin-1`` where Python writes ``encoding='latin-1'``.
+
+They are in the language of the person who reads them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from isonomia.cli.output.reader import reader_language
 from isonomia.errors import IsonomiaError
+from isonomia.languages import error_text
 
 #: Keywords of Python whose option has another name.
 _OTHER_NAMES = {"na_values": "na", "y_pred": "prediction", "y_score": "score", "n_boot": "n-boot"}
@@ -23,7 +28,7 @@ class Command(TyperCommand):
         try:
             return super().invoke(ctx)
         except IsonomiaError as error:
-            error.args = (in_option_words(str(error), options_of(self.params)),)
+            error.args = (in_option_words(error_text(error, reader_language()), options_of(self.params)),)
             raise
 
 

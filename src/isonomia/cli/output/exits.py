@@ -12,10 +12,14 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
+from typing import Any
 
 import typer
 
+from isonomia.cli.output.reader import reader_language
 from isonomia.errors import Cancelled, IsonomiaError
+from isonomia.languages import error_text
 
 BAD_INPUT = 2
 INTERNAL = 5
@@ -39,13 +43,22 @@ def guarded() -> Iterator[None]:
         raise typer.Exit(READER_GONE) from error
     except OSError as error:
         raise _end(f"{error.strerror or error}: '{error.filename or '?'}'.", BAD_INPUT) from error
-    except (typer.Exit, typer.Abort, typer.BadParameter):
+    except (typer.Exit, typer.Abort):
         raise
     except Exception as error:
         if type(error).__module__.startswith("typer"):
-            raise  # usage errors, which typer shows itself
+            raise _misused(error) from error
         message = f"Internal error in Isonomia: {type(error).__name__}: {error}"
         raise _end(f"{message}\nSet ISONOMIA_TRACEBACK=1 to see where it happened.", INTERNAL) from error
+
+
+def _misused(error: Any) -> Exception:
+    """A usage error of typer's, which typer shows itself in English and we in other languages."""
+    if reader_language() == "en" or not hasattr(error, "show"):
+        return error  # type: ignore[no-any-return]
+    shown = StringIO()
+    error.show(shown)
+    return _end(shown.getvalue().rstrip("\n"), error.exit_code)
 
 
 def _end(message: str, code: int) -> typer.Exit:
@@ -53,5 +66,5 @@ def _end(message: str, code: int) -> typer.Exit:
 
     if os.environ.get("ISONOMIA_TRACEBACK") == "1":
         traceback.print_exc()
-    sys.stderr.write(f"{printable(message, lines=True)}\n")
+    sys.stderr.write(f"{printable(error_text(message, reader_language()), lines=True)}\n")
     return typer.Exit(code)

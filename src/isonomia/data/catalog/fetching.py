@@ -38,7 +38,7 @@ def download(entry: PublicDataset) -> tuple[Path | None, list[str]]:
         try:
             return keep(entry, RECIPES[recipe](take())), tried
         except (DataError, LookupError, ValueError) as error:
-            tried.append(f"{source} failed: {str(error).rstrip('.') or type(error).__name__}")
+            tried.append(f"fetching {source} failed: {str(error).rstrip('.') or type(error).__name__}")
     if not sources:
         tried.append("it has no public address from which it can be fetched")
     return None, tried

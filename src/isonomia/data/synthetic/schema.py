@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isonomia.data.frames import Backend, default_backend, to_frame
 from isonomia.data.synthetic.distributions import Distribution, read_distribution
 from isonomia.errors import SpecError, close_to
+from isonomia.parameters import gathered
 from isonomia.typing import Floats
 
 
@@ -55,7 +56,7 @@ class Schema:
             if name not in self.columns:
                 problems.append(f"`protected` must name columns; got {name!r}.{close_to(name, self.columns)}")
         if problems:
-            raise SpecError(" ".join(problems), problems)
+            raise gathered(problems)
         object.__setattr__(self, "columns", columns)
         self.matrix()
 

@@ -13,7 +13,8 @@ from isonomia.counting import Codes
 from isonomia.errors import DataError, IsonomiaError, SpecError
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table
 from isonomia.fairness.time.periods import Every, periods_of
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, error_message, msg
+from isonomia.languages.naming import as_text
 from isonomia.mitigation.judging.before_after import compare
 from isonomia.mitigation.judging.effect_findings import people_apart
 from isonomia.mitigation.judging.effect_tables import COSTS, cost_of, criterion_titles, number_format
@@ -145,7 +146,7 @@ def _by_period(judged: Judged, periods: Codes, names: Sequence[str]) -> dict[str
             part = compare(subject.take(rows), after, by, level=level, larger=larger)
             found[name] = judge(part, judged.goals, judged.ways, judged.chances, judged.objective, judged.features)
         except IsonomiaError as error:  # a group that is too small there, say
-            found[name] = str(error)
+            found[name] = as_text(error_message(error))
     if not any(isinstance(one, Judged) for one in found.values()):
         raise DataError(f"No later period can be judged: {next(iter(found.values()))}")
     return found

@@ -11,7 +11,7 @@ import numpy as np
 from isonomia.data import wrap
 from isonomia.errors import Cancelled, DataError, IsonomiaError, NotApplicable, SpecError, close_to
 from isonomia.events import Clock, Progress
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, error_message, msg
 from isonomia.mitigation.judging.before_after import compare
 from isonomia.mitigation.judging.effect_tables import criterion_titles
 from isonomia.mitigation.judging.found import COLUMN, GroupsOf, use_subgroups
@@ -239,11 +239,11 @@ def _try_all(plan: Plan, trial: Trial, people: People, clock: Clock) -> tuple[di
             except Cancelled:
                 raise
             except NotApplicable as error:
-                skipped[entry.id] = (entry, error.reason)
+                skipped[entry.id] = (entry, error_message(error))
             except (IsonomiaError, ValueError) as error:
                 if plan.named and len(entries) == 1:
                     raise
-                skipped[entry.id] = (entry, str(error))
+                skipped[entry.id] = (entry, error_message(error))
     return tried, skipped
 
 

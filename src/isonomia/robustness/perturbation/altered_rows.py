@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from isonomia.data import Dataset, wrap
 from isonomia.errors import DataError
 from isonomia.events import Progress
+from isonomia.languages import error_message
+from isonomia.languages.naming import as_text
 from isonomia.models import LARGEST_CALL, Model, Surface
 from isonomia.probing import Feature
 from isonomia.robustness.perturbation.columns import Columns
@@ -219,7 +221,7 @@ def _features(data: Dataset, names: Sequence[str], strict: bool) -> tuple[tuple[
         except DataError as error:
             if strict:
                 raise
-            left[name] = str(error)
+            left[name] = as_text(error_message(error))
     if not features:
         raise DataError(f"No column can be changed. {next(iter(left.values()), '')}")
     return tuple(features), left

@@ -11,7 +11,8 @@ import numpy as np
 from isonomia.errors import ModelError, NotApplicable, SpecError, close_to
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, error_message, msg
+from isonomia.languages.naming import as_text
 from isonomia.metrics import METRIC_NAMES
 from isonomia.parameters import LEVEL, NAMES, SEED, Boolean, Integer, Number, Several, validated
 from isonomia.robustness._features import check_features
@@ -196,7 +197,7 @@ class _Run:
                 try:
                     self.effects.append(self.trials.run(perturber, step, indices))
                 except ModelError as error:
-                    self.failed[perturber.id] = (perturber, str(error))
+                    self.failed[perturber.id] = (perturber, as_text(error_message(error)))
                     return
         self.ran.append(perturber)
 

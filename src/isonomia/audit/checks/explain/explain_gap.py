@@ -11,7 +11,7 @@ from isonomia.audit.checks.explain.explain_sensitive import with_attribute
 from isonomia.errors import BudgetError, NotApplicable
 from isonomia.evidence import Finding, Picture, Result, Table
 from isonomia.explain import GapDecomposition, explained_class, gap, several_classes
-from isonomia.languages import Message, msg, once
+from isonomia.languages import Message, error_message, msg, once
 from isonomia.parameters import Integer, Parameter, parameters_of
 from isonomia.subject import Subject
 
@@ -52,8 +52,12 @@ def explain_gap(subject: Subject, *, max_rows: int, **options: Any) -> Result:
             label = explained_class(subject, name, output=options["output"])
             found[name] = gap(people, attribute=name, label=label, progress=subject.progress, **options)
         except (NotApplicable, BudgetError) as error:  # too few people, or a budget too small for so many columns
-            reason = error.message if isinstance(error, NotApplicable) else str(error).rstrip(".")
-            left_out[name] = msg("{attribute} is left out: {reason}.", attribute=name, reason=reason)
+            reason = error_message(error)
+            left_out[name] = (
+                msg("{attribute} is left out: {reason}.", attribute=name, reason=reason)
+                if isinstance(error, NotApplicable)
+                else msg("{attribute} is left out. {reason}", attribute=name, reason=reason)
+            )
     if not found:
         raise NotApplicable(Message.join(left_out.values()))
     tables = {

@@ -17,7 +17,7 @@ from isonomia.audit.checks._sample import sample_of
 from isonomia.audit.measurements import measured_groups
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Result
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, error_message, msg
 from isonomia.metrics import METRICS
 from isonomia.mitigation import MITIGATIONS, Mitigated, mitigate
 from isonomia.mitigation.judging.goals import GOALS, Goal, goals_of, read_goal
@@ -97,7 +97,7 @@ def mitigation(
             else plan.carry_out(learnt, estimator, judged=judged, progress=subject.progress)
         )
     except (DataError, SpecError) as error:
-        raise NotApplicable(str(error)) from error
+        raise NotApplicable(error_message(error)) from error
     _needs_one(result)
     trained = () if estimator is None else (_TRAINED if learnt is None else _TRAINED_APART,)
     # of a fix, not of the model: notices; that groups trade places is what fixes do
