@@ -126,6 +126,7 @@ def counted_fits() -> Iterator[list[float]]:
     """The seconds of the processor spent in fits of models and fixes; a fit inside a fit counts once."""
     from isonomia.mitigation.after.postprocessing import PostMitigator
     from isonomia.mitigation.judging import trying
+    from isonomia.mitigation.judging.trial import Trial
 
     spent, inside = [0.0], [False]
 
@@ -142,6 +143,11 @@ def counted_fits() -> Iterator[list[float]]:
         return call
 
     with ExitStack() as stack:
-        for owner, name in ((trying.Trial, "fitted"), (trying, "fit_method"), (PostMitigator, "fit_scores")):
+        for owner, name in (
+            (Trial, "prepare_features"),
+            (Trial, "fitted"),
+            (trying, "fit_method"),
+            (PostMitigator, "fit_scores"),
+        ):
             stack.enter_context(patch.object(owner, name, counted(getattr(owner, name))))
         yield spent

@@ -169,6 +169,11 @@ class Reweigh(TrainingMitigator):
         self.empty = empty
         self.drop_sensitive = drop_sensitive
 
+    @classmethod
+    def takes_prepared(cls, last: Any) -> bool:
+        """Always."""
+        return True
+
     def _train(
         self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
     ) -> Any:

@@ -109,6 +109,11 @@ class Adversarial(TrainingMitigator):
         self.seed = seed
         self.drop_sensitive = drop_sensitive
 
+    @classmethod
+    def takes_prepared(cls, last: Any) -> bool:
+        """Always."""
+        return True
+
     def _template(self) -> Any:
         adversarial = require("fairlearn.adversarial", extra="mitigation", purpose=PURPOSE)
         kind = "Classifier" if self.task == "classification" else "Regressor"
