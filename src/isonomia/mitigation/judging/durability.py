@@ -130,13 +130,13 @@ def durability(
     return _result(fixed, judged, periods.texts[0])
 
 
-def _by_period(judged: Judged, periods: Codes, names: Sequence[str]) -> dict[str, Judged | str]:
+def _by_period(judged: Judged, periods: Codes, names: Sequence[str]) -> dict[str, Judged | Message | str]:
     """The verdicts of every period, or why there are none."""
     comparison = judged.comparison
     subject = comparison.subject
     level = 1 - (1 - subject.settings.level) / len(names)
     by: Any = "all" if len(subject.attributes) > 1 else "each"
-    found: dict[str, Judged | str] = {}
+    found: dict[str, Judged | Message | str] = {}
     for name in names:
         rows = np.flatnonzero(np.array(periods.texts)[periods.codes] == name)
         try:
@@ -145,13 +145,13 @@ def _by_period(judged: Judged, periods: Codes, names: Sequence[str]) -> dict[str
             part = compare(subject.take(rows), after, by, level=level, larger=larger)
             found[name] = judge(part, judged.goals, judged.ways, judged.chances, judged.objective, judged.features)
         except IsonomiaError as error:  # a group that is too small there, say
-            found[name] = str(error)
+            found[name] = error.message
     if not any(isinstance(one, Judged) for one in found.values()):
         raise DataError(f"No later period can be judged: {next(iter(found.values()))}")
     return found
 
 
-def _result(fixed: Mitigated, periods: Mapping[str, Judged | str], first: str) -> Durability:
+def _result(fixed: Mitigated, periods: Mapping[str, Judged | Message | str], first: str) -> Durability:
     whole = fixed.judged
     assert whole is not None
     names = whole.comparison.names
@@ -201,13 +201,13 @@ def _title(name: str) -> Message:
     return msg("no fix") if name == "none" else MITIGATIONS[name].title
 
 
-def _periods_table(whole: Judged, periods: Mapping[str, Judged | str]) -> Table:
+def _periods_table(whole: Judged, periods: Mapping[str, Judged | Message | str]) -> Table:
     cost = cost_of(whole.comparison)
     shown = (*SHOWN[:3], cost, f"{cost}_change", *SHOWN[3:])
     rows = []
     for name in whole.comparison.names:
         for period, one in periods.items():
-            if isinstance(one, str):
+            if not isinstance(one, Judged):
                 missing = {**dict.fromkeys(shown), "gap": Estimate.missing(one), "verdict": "not_enough_evidence"}
                 rows.append({"method": name, "period": period, "n": None, **missing})
                 continue

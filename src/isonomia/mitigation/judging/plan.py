@@ -232,11 +232,12 @@ def _try_all(plan: Plan, trial: Trial, people: People, clock: Clock) -> tuple[di
             except Cancelled:
                 raise
             except NotApplicable as error:
-                skipped[entry.id] = (entry, error.reason)
+                skipped[entry.id] = (entry, error.message)
             except (IsonomiaError, ValueError) as error:
                 if plan.named and len(entries) == 1:
                     raise
-                skipped[entry.id] = (entry, str(error))
+                reason = error.message if isinstance(error, IsonomiaError) else str(error)
+                skipped[entry.id] = (entry, reason)
     return tried, skipped
 
 

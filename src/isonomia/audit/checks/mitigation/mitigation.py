@@ -97,7 +97,7 @@ def mitigation(
             else plan.carry_out(learnt, estimator, judged=judged, progress=subject.progress)
         )
     except (DataError, SpecError) as error:
-        raise NotApplicable(str(error)) from error
+        raise NotApplicable(error.message) from error
     _needs_one(result)
     trained = () if estimator is None else (_TRAINED if learnt is None else _TRAINED_APART,)
     # of a fix, not of the model: notices; that groups trade places is what fixes do
