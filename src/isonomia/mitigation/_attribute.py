@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from isonomia.counting import Codes, composite
 from isonomia.data import to_numpy, wrap
+from isonomia.data.frames import usual_kind
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.languages import msg
 from isonomia.models.columns import hand_over
@@ -130,7 +131,7 @@ def named_table(X: Any) -> nw.DataFrame[Any] | None:
         return None
     if isinstance(X, Mapping):
         return wrap(X)
-    if type(X).__name__ == "DataFrame" and type(X).__module__.split(".")[0] in ("pandas", "polars"):
+    if usual_kind(X) == "DataFrame":
         return wrap(X) if all(isinstance(name, str) for name in X.columns) else None
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return wrap(X) if isinstance(frame, nw.DataFrame) and all(isinstance(name, str) for name in frame.columns) else None
