@@ -29,7 +29,7 @@ def test_same_fingerprint_from_every_kind(frame_kind):
 
 def test_columns_of_every_kind_are_attributes(frame_kind):
     frame = frame_kind({name: COLUMNS[name] for name in ("sex", "age")})
-    for given in (frame, nw.from_native(frame, eager_only=True)):
+    for given in (frame, frame if isinstance(frame, dict) else nw.from_native(frame, eager_only=True)):
         assert [(one.name, *one.labels) for one in read_attributes(given)] == [
             ("sex", "F", "M"),
             ("age", 20, 30, 40, 50),
