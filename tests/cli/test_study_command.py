@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from isonomia.cli.app import app
+from isonomia.errors import SpecError
 
 SPEC = """
 datasets:
@@ -44,6 +45,21 @@ def test_run_then_report(spec: Path, tmp_path: Path) -> None:
     again = CliRunner().invoke(app, ["study", "report", str(out), "--lang", "pt-BR", "--n-boot", "0"])
     assert again.exit_code == 0, again.output
     assert "paridade estatística" in again.stdout
+
+
+def test_options_of_the_command_line_replace_those_of_the_spec(
+    spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, object] = {}
+
+    def stop(folder: Path, **options: object) -> None:
+        given.update(options)
+        raise SpecError("enough")
+
+    monkeypatch.setattr("isonomia.study.run_study", stop)
+    command = ["study", "run", str(tmp_path), "--spec", str(spec), "--tolerance", "0.1", "--max-seconds", "9"]
+    CliRunner().invoke(app, command)
+    assert (given["tolerance"], given["max_seconds"], given["n_boot"]) == (0.1, 9, 20)
 
 
 def test_bad_input_is_exit_code_2(tmp_path: Path) -> None:

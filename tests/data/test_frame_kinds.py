@@ -10,6 +10,7 @@ import pytest
 
 from isonomia.data import Dataset, frames, to_frame
 from isonomia.data.frames import BACKENDS
+from isonomia.subject import read_attributes
 
 COLUMNS = {"sex": ["F", "M", "F", "M"], "age": [20, 30, 40, 50], "pay": [1.5, 2.0, 3.25, 4.0], "hired": [0, 1, 1, 0]}
 
@@ -24,6 +25,15 @@ def test_same_roles_from_every_kind(frame_kind):
 
 def test_same_fingerprint_from_every_kind(frame_kind):
     assert Dataset(frame_kind(COLUMNS)).fingerprint == Dataset(COLUMNS).fingerprint
+
+
+def test_columns_of_every_kind_are_attributes(frame_kind):
+    frame = frame_kind({name: COLUMNS[name] for name in ("sex", "age")})
+    for given in (frame, frame if isinstance(frame, dict) else nw.from_native(frame, eager_only=True)):
+        assert [(one.name, *one.labels) for one in read_attributes(given)] == [
+            ("sex", "F", "M"),
+            ("age", 20, 30, 40, 50),
+        ]
 
 
 def test_network_is_refused():

@@ -237,3 +237,14 @@ def drawn(n: int, sex: int, rng: np.random.Generator) -> Any:
     """Rows of `people` of one sex, without a frame."""
     skill = rng.normal(size=n)
     return np.column_stack([skill, skill + sex + rng.normal(size=n), rng.integers(0, 4, n)])
+
+
+def test_several_classes_are_named_where_one_has_to_be_chosen() -> None:
+    rng = np.random.default_rng(0)
+    X, sex = rng.normal(size=(90, 1)), np.repeat(["F", "M"], 45)
+    frame = pd.DataFrame({"x": X[:, 0], "sex": sex, "y": np.repeat(["low", "mid", "high"], 30)})
+    forest = RandomForestClassifier(2, random_state=0).fit(X, frame.y)
+    data = iso.Dataset(frame, target="y", protected="sex", features=["x"])
+    for explain in (gap, iso.explain.sensitive):
+        with pytest.raises(SpecError, match=r"with `label`\. Available: 'high', 'low', 'mid'"):
+            explain(data, iso.Model.of(forest, features=["x"]))

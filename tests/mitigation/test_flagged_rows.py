@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 from isonomia import DataError, Dataset, SpecError, mitigate, mitigation
 from isonomia.evidence import Finding
@@ -54,10 +56,28 @@ def test_one_class_in_a_group_is_flagged_and_the_goal_that_needs_both_is_an_erro
         tried(frame, methods=["thresholds", "match"], goal="equal_opportunity")
 
 
+def test_why_a_method_was_not_tried_is_written_in_the_language_of_the_report() -> None:
+    frame = applicants()
+    frame.loc[frame.sex == "F", "hired"] = "no"
+    frame.loc[:3, "skill"] = np.nan
+    found = tried(
+        frame,
+        make_pipeline(SimpleImputer(), LogisticRegression()),
+        methods=["sampling", "repair", "reject_option"],
+        limit=0.9,
+        goal="overall_accuracy_equality",
+    )
+    reasons = [row["note"] for row in found.tables["methods"].rows() if row["verdict"] == "not_tried"]
+    texts = " ".join(reason.text("pt-BR") for reason in reasons)
+    assert "Nenhuma amostra equilibra um grupo ao qual falta um resultado" in texts
+    assert "X contém NaN ou infinito em 'skill'" in texts
+    assert "não pode ser" in texts
+
+
 def test_a_group_absent_from_a_fold_is_an_error_that_names_it() -> None:
     frame = applicants()
     frame.loc[:2, "sex"] = "X"
-    with pytest.raises(DataError, match="The group X has 3 rows: it would be absent from a part of 5"):
+    with pytest.raises(DataError, match="The group X has 3 rows: it would be absent from one of 5 parts"):
         tried(frame, folds=5)
 
 

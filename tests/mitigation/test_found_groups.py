@@ -113,6 +113,16 @@ def test_mitigate_searches_among_the_people_that_fixes_are_tuned_on() -> None:
     assert next(r for r in again.tables["methods"].rows() if r["method"] == "none")["gap"] > 0.3
 
 
+def test_subgroups_are_found_for_an_estimator_that_is_trained() -> None:
+    frame = towns().assign(north=lambda f: (f.town == "north").astype(int))
+    data = Dataset(frame, target="paid", positive=1, protected="sex", features=["age", "skill", "north"])
+    fixed = mitigate(
+        data, LogisticRegression(), groups="found", methods=["thresholds"], attribute_at_decision=True, folds=2
+    )
+    assert fixed.found is not None
+    assert set(fixed.groups["group"].astype(str)) >= {"subgroup=found", "sex=F"}
+
+
 def test_where_errors_are_alike_everywhere_nothing_is_found() -> None:
     rng = np.random.default_rng(2)
     frame = towns(3000)

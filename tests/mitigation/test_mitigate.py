@@ -179,7 +179,7 @@ def test_changes_of_features_stand_in_front_of_the_estimator(tmp_path: Path) -> 
 def test_bad_input_time_and_cancelling() -> None:
     frame = applicants(600)
     rare = frame.assign(sex=np.where(np.arange(600) < 2, "X", frame.sex))
-    with pytest.raises(DataError, match="The group X has 2 rows: it would be absent from a part of 5"):
+    with pytest.raises(DataError, match="The group X has 2 rows: it would be absent from one of 5 parts"):
         mitigate(data(rare), LogisticRegression())
     with pytest.raises(SpecError, match="true outcomes"):
         mitigate(Dataset(frame.drop(columns="hired"), protected="sex"), LogisticRegression())

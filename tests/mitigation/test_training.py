@@ -24,7 +24,7 @@ from tests.mitigation.conftest import People
 from isonomia import DataError, Dataset, MissingExtraError, SpecError, mitigate
 from isonomia.mitigation import Adversarial, Minimax, Reduce, load, save
 from isonomia.mitigation._training import rows_by_weight
-from isonomia.mitigation.judging.transformed import Prepared
+from isonomia.mitigation.judging.transformed import BehindSteps
 
 
 def applicants(n: int = 1200, groups: int = 2) -> tuple[Any, Any, Any]:
@@ -237,7 +237,7 @@ def test_an_adversary_that_has_nothing_to_learn_does_not_stop_the_training(tmp_p
     options: dict[str, Any] = {"layers": [8], "epochs": 30, "learning_rate": 0.02, "batch_size": 50}
     alone = Adversarial(sensitive=[], **options).fit(X, y)
     assert alone.groups_ == [()]
-    behind = Prepared(Adversarial(sensitive=[], **options), make_pipeline(StandardScaler())).fit(X * 100, y)
+    behind = BehindSteps(Adversarial(sensitive=[], **options), make_pipeline(StandardScaler())).fit(X * 100, y)
     assert behind.predict_proba(X * 100).shape == (200, 2)
     assert (behind.predict(X * 100) == y).mean() > 0.75
     assert load(save(behind, tmp_path / "behind.skops")).predict(X).tolist() == behind.predict(X).tolist()

@@ -11,10 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import isonomia as iso
-from isonomia import DataError, SpecError
+from isonomia import DataError, ModelError, SpecError
 from isonomia.evidence import Column, Table
 from isonomia.report import to_csv, to_latex
 from isonomia.study import STUDY_DATA, STUDY_FIXES, STUDY_MODELS, encode, read_study, read_study_spec, run_study
@@ -145,6 +148,55 @@ def test_another_effort_computes_cells_again(found: tuple[iso.study.Study, Path]
     assert all(path.stat().st_mtime_ns != before for path, before in stamp.items())
 
 
+def test_other_data_or_another_function_of_the_same_name_computes_cells_again(tmp_path: Path) -> None:
+    def first(subject: Any) -> float:
+        return float(subject.surface.label.mean())
+
+    def second(subject: Any) -> float:
+        return float(1 - subject.surface.label.mean())
+
+    def figures(data: iso.Dataset, measure: Any) -> list[float]:
+        options = {"models": ["logistic"], "fixes": ["unmitigated"], "seeds": [0], "measures": {"mine": measure}}
+        study = small(tmp_path, datasets={"mine": data}, **options)
+        return [cell["measures"]["mine"]["value"] for cell in study.cells]
+
+    before = figures(people(0), first)
+    stamp = {path: path.stat().st_mtime_ns for path in (tmp_path / "cells").glob("*.json")}
+    assert figures(people(0), first) == before
+    assert {path: path.stat().st_mtime_ns for path in stamp} == stamp, "nothing is computed twice"
+    assert figures(people(0), second) == pytest.approx([1 - value for value in before])
+    assert figures(people(1), first) != before
+    assert figures(people(0).with_roles(privileged={"sex": "F"}), first) != before
+
+
+def test_a_model_is_an_estimator_or_what_makes_one() -> None:
+    made = {"class": LogisticRegression, "function": lambda: LogisticRegression(), "itself": LogisticRegression()}
+    piped = {"piped": make_pipeline(StandardScaler(), LogisticRegression())}
+    study = small(
+        datasets={"mine": people(2)}, models=made | piped, fixes=["reweighing"], measures=["equal_opportunity"]
+    )
+    rows = study.rows.frame("pandas").query("explainer == 'kernel'")
+    assert rows.groupby(["fix", "seed"])["equal_opportunity"].nunique().max() <= 2
+    assert set(rows["model"]) == {*made, "piped"}
+
+
+def test_what_a_user_wrote_and_fails_is_named() -> None:
+    class Stubborn(LogisticRegression):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            raise RuntimeError("not today")
+
+    options: dict[str, Any] = {"datasets": {"mine": people(2)}, "fixes": ["unmitigated"], "seeds": [0]}
+    with pytest.raises(ModelError, match="Training Stubborn on 'mine' with the fix 'unmitigated' failed"):
+        small(**options, models={"mine": Stubborn()})
+    with pytest.raises(SpecError, match="The model 'mine' of the study could not be made"):
+        small(**options, models={"mine": lambda: 1 / 0})
+    with pytest.raises(ModelError, match="with the fix 'reweighing' failed"):
+        small(**options | {"fixes": ["reweighing"]}, models={"mine": KNeighborsClassifier()})
+    for measure, problem in ((lambda _: {}["x"], "failed. KeyError: 'x'"), (lambda _: [1], "must return one number")):
+        with pytest.raises(SpecError, match=f"The measure 'mine' {problem}"):
+            small(**options, models=["logistic"], measures={"mine": measure})
+
+
 def test_own_models_and_measures() -> None:
     study = small(
         datasets={"mine": people(2)},
@@ -235,6 +287,7 @@ def test_problems_of_a_spec(tmp_path: Path, text: str, problem: str) -> None:
         ({"models": []}, "at least one model"),
         ({"fixes": ["reweighting"]}, "reweighing"),
         ({"paper_only": True}, "give their folder"),
+        ({"unsigned": ["counterfactuals"]}, "Did you mean 'counterfactual'"),
     ],
 )
 def test_errors_say_what_to_do(options: dict[str, Any], text: str) -> None:

@@ -39,12 +39,23 @@ def backend_of(*objects: object) -> Backend:
     return default_backend()
 
 
+def usual_kind(value: object) -> str | None:
+    """The name of the class ("DataFrame", "Series") of what pandas and Polars make; None for all else.
+
+    About all else narwhals is asked, whose answer takes a while.
+
+    >>> import polars
+    >>> usual_kind(polars.Series([1])), usual_kind([1])
+    ('Series', None)
+    """
+    kind = type(value)
+    return kind.__name__ if kind.__module__.split(".")[0] in ("pandas", "polars") else None
+
+
 def is_series(values: object) -> bool:
-    """Whether something is a column of any kind of frame; narwhals' own answer takes a while for the usual kinds."""
-    kind = type(values)
-    if kind.__module__.split(".")[0] in ("pandas", "polars"):
-        return kind.__name__ == "Series"
-    return nw.dependencies.is_into_series(values)
+    """Whether something is a column of any kind of frame."""
+    kind = usual_kind(values)
+    return nw.dependencies.is_into_series(values) if kind is None else kind == "Series"
 
 
 def wrap(frame: object) -> nw.DataFrame[Any]:

@@ -104,8 +104,7 @@ def interactions(
     players = prepared.space.players
     if groups.attribute not in players.names:
         raise NotApplicable(msg("the model does not use {column}", column=groups.attribute))
-    if prepared.space.width > 1:
-        raise SpecError("There are several classes; choose the one to explain with `label`.")
+    prepared.needs_one_class()
     lead = players.names.index(groups.attribute)
     people, of_person = np.unique(prepared.located[rows], axis=0, return_inverse=True)
     found, method = _values(prepared, people, lead, max_model_rows)

@@ -110,8 +110,8 @@ def exact_or_sampled(prepared: Prepared, rows: int, background: int, max_model_r
         raise NotApplicable(reason)
     if sampled.cost(case) > max_model_rows:
         raise BudgetError(
-            f"Sampled values of {rows:,} rows need at least {sampled.cost(case):,} model rows; `max_model_rows` allows "
-            f"{max_model_rows:,}. Allow more, or give fewer rows."
+            f"Sampled values of {rows:,} rows need at least {sampled.cost(case):,} model rows; `max_model_rows` leaves "
+            f"{max_model_rows:,} for them. Allow more, or give fewer rows."
         )
     return sampled
 

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from isonomia.errors import NotApplicable, SpecError
+from isonomia.errors import NotApplicable
 from isonomia.events import ProgressLike
 from isonomia.explain.between_groups import common_background, exact_or_sampled, other_group
 from isonomia.explain.compared import Compared, attribute_column, compared_groups
@@ -113,8 +113,7 @@ def gap(
     subject = Subject.of(data, model, progress=progress, **given)
     groups = compared_groups(subject, attribute_column(subject, attribute))
     prepared = prepare(subject, output=output, background="data" if _is_other(background) else background, label=label)
-    if prepared.space.width > 1:
-        raise SpecError("There are several classes; choose the one to explain with `label`.")
+    prepared.needs_one_class()
     if block:
         prepared = replace(prepared, space=prepared.space.with_block(block))
     chosen = _chosen(subject, criterion)

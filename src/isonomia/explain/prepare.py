@@ -84,6 +84,12 @@ class Prepared:
             return None
         return str(self.subject.surface.classes[self.classes[0]])
 
+    def needs_one_class(self) -> None:
+        """Raise where several classes would be explained at once."""
+        if self.space.width > 1:
+            known = ", ".join(map(repr, self.subject.surface.classes))
+            raise SpecError(f"There are several classes; choose the one to explain with `label`. Available: {known}.")
+
     def about(self, sentence: Message) -> Message:
         """A sentence or title that names the class explained, where it is one of several."""
         return sentence if self.label is None else msg("Class {label}: {text}", label=self.label, text=sentence)

@@ -8,7 +8,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from isonomia.counting import count_by
-from isonomia.errors import SpecError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Column, Estimate, Result, Table, gaps_of_figures
 from isonomia.evidence.intervals import Figures, student_interval
@@ -155,8 +154,7 @@ def sensitive(
     names, who = compared.names, compared.present
     prepared = prepare(subject, output=output, background=background, rows=np.flatnonzero(who), label=label)
     players = prepared.space.players
-    if prepared.space.width > 1:
-        raise SpecError("There are several classes; choose the one to explain with `label`.")
+    prepared.needs_one_class()
     if column.name not in players.names:
         return _absent(prepared, column.name)
     if len(names) < 2:

@@ -16,7 +16,9 @@ from sklearn.utils.validation import validate_data
 
 from isonomia.counting import Codes, composite
 from isonomia.data import to_numpy, wrap
+from isonomia.data.frames import usual_kind
 from isonomia.errors import DataError, SpecError, close_to
+from isonomia.languages import msg
 from isonomia.models.columns import hand_over
 from isonomia.parameters import NAMES, Kind, parameters_of, read_options
 from isonomia.subject import read_attributes
@@ -99,8 +101,13 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]
         unseen = [label for label in groups.observed().labels if label not in place]
         if unseen:
             raise DataError(
-                f"{type(self).__name__} met a group that it was not fitted on: {_named(unseen[0])}. Known: "
-                f"{', '.join(map(_named, self.groups_[:12]))}. Fit it on data with every group, or merge rare values."
+                msg(
+                    "{name} met a group that it was not fitted on: {group}. Known: {known}. Fit it on data with every "
+                    "group, or merge rare values.",
+                    name=type(self).__name__,
+                    group=_named(unseen[0]),
+                    known=", ".join(map(_named, self.groups_[:12])),
+                )
             )
         table = np.array([place.get(label, 0) for label in groups.labels], dtype=np.intp)
         return table[groups.codes]
@@ -124,7 +131,7 @@ def named_table(X: Any) -> nw.DataFrame[Any] | None:
         return None
     if isinstance(X, Mapping):
         return wrap(X)
-    if type(X).__name__ == "DataFrame" and type(X).__module__.split(".")[0] in ("pandas", "polars"):
+    if usual_kind(X) == "DataFrame":
         return wrap(X) if all(isinstance(name, str) for name in X.columns) else None
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return wrap(X) if isinstance(frame, nw.DataFrame) and all(isinstance(name, str) for name in frame.columns) else None

@@ -86,14 +86,26 @@ def rows_by_weight(weights: Floats, seed: int) -> Indices:
     return np.asarray(np.searchsorted(ends, at, side="right").clip(max=last), dtype=np.intp)
 
 
+def steps_in_front(estimator: Any) -> Pipeline | None:
+    """All steps of a pipeline but the last; None without any, and for pipelines of other makes, which may change rows.
+
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> steps_in_front(Pipeline([("scale", StandardScaler()), ("fit", LogisticRegression())]))
+    Pipeline(steps=[('scale', StandardScaler())])
+    """
+    return estimator[:-1] if type(estimator) is Pipeline and len(estimator.steps) > 1 else None
+
+
 def prepare(model: Any, X: Any, y: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
     """The last step of a pipeline, what reaches it, and a function that puts a trained last step back in its place.
 
     Only the last step takes weights, so that the others are fitted once for any number of weighted fits.
     """
-    if not isinstance(model, Pipeline) or len(model.steps) == 1:
+    if type(model) is not Pipeline:
         return model, X, lambda trained: trained
-    front, (name, last) = model[:-1], model.steps[-1]
+    front, (name, last) = steps_in_front(model), model.steps[-1]
+    if front is None:
+        return last, X, lambda trained: Pipeline([(name, trained)])
     with sklearn.config_context(enable_metadata_routing=False):
         matrix = front.fit_transform(X, y)
     return last, matrix, lambda trained: Pipeline([*front.steps, (name, trained)])
@@ -118,6 +130,15 @@ class TrainingMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     __kinds__: ClassVar = {"sensitive": SENSITIVE, "drop_sensitive": DROP_SENSITIVE}
     estimator: Any
     drop_sensitive: bool
+
+    @classmethod
+    def takes_prepared(cls, last: Any) -> bool:
+        """Whether `last`, a pipeline's last step, may be given to it with features that the other steps have prepared.
+
+        It may where the estimator inside is trained on all rows with the features and labels that were given: then the
+        other steps would learn the same inside it.
+        """
+        return False
 
     def _template(self) -> Any:
         """The estimator to train."""

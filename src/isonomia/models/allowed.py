@@ -258,7 +258,7 @@ def _fixes() -> Iterator[Allowed]:
         ("after.calibrated_odds", "CalibratedOdds"),
         ("after.match", "Match"),
         ("after.calibrate", "CalibrateByGroup"),
-        ("judging.transformed", "Prepared"),
+        ("judging.transformed", "BehindSteps"),
         ("judging.transformed", "Transformed"),
     ):
         yield Allowed("ObjectNode", f"isonomia.mitigation.{module}.{name}", around)

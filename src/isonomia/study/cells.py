@@ -15,13 +15,14 @@ import numpy as np
 
 from isonomia._version import __version__
 from isonomia.atomic import atomic_write
-from isonomia.errors import IsonomiaError, NotApplicable
+from isonomia.errors import BudgetError, DataError, IsonomiaError, ModelError, NotApplicable
 from isonomia.evidence import finite
 from isonomia.study.explainers import Explained, StudyExplainer, explain
 from isonomia.study.fixes import StudyFix, train
 from isonomia.study.matrices import Matrices, members_of, outcomes_of
 from isonomia.study.measures import StudyMeasure
 from isonomia.study.models import StudyModel
+from isonomia.study.sources import StudyData
 from isonomia.subject import Subject
 from isonomia.typing import Bools, Indices
 
@@ -59,8 +60,9 @@ class Plan:
     effort: Effort
     setup: str
 
-    def signature(self, model: StudyModel) -> dict[str, Any]:
+    def signature(self, data: StudyData, model: StudyModel) -> dict[str, Any]:
         """What a cell's figures depend on beside its key: a file with another signature is computed again."""
+        own = {measure.id: measure.version for measure in self.measures if measure.version}
         return {
             "form": FORM,
             "setup": self.setup,
@@ -69,6 +71,8 @@ class Plan:
             "unsigned": [measure.id for measure in self.measures if measure.unsigned],
             "explainers": [explainer.id for explainer in self.explainers if explainer.explains(model)],
             **asdict(self.effort),
+            **({"data": data.version} if data.version else {}),
+            **({"functions": own} if own else {}),
         }
 
 
@@ -124,7 +128,9 @@ def store(path: Path, cell: Mapping[str, Any]) -> None:
         part.write_text(json.dumps(cell, allow_nan=False, indent=1) + "\n", encoding="utf-8")
 
 
-def compute(key: Key, plan: Plan, matrices: Matrices, model: StudyModel, fix: StudyFix) -> dict[str, Any]:
+def compute(
+    key: Key, plan: Plan, matrices: Matrices, model: StudyModel, fix: StudyFix, signature: Mapping[str, Any]
+) -> dict[str, Any]:
     """Train, measure and explain one model."""
     began = time.perf_counter()
     trained = train(model.make(key.seed), fix, matrices, key.seed)
@@ -135,7 +141,7 @@ def compute(key: Key, plan: Plan, matrices: Matrices, model: StudyModel, fix: St
     truth = outcomes_of(matrices.test)
     cell: dict[str, Any] = {
         "key": asdict(key),
-        "signature": plan.signature(model),
+        "signature": signature,
         "version": __version__,
         "rows": {"train": len(trained.rows), "test": len(truth), "columns": len(matrices.test.columns) - 1},
         "accuracy": float((label == truth).mean()),
@@ -173,7 +179,7 @@ def _explained(member: Bools, limit: int | None, seed: int) -> Indices:
 def _measured(measure: StudyMeasure, subject: Subject) -> dict[str, Any]:
     try:
         value = finite(measure.compute(subject))
-    except IsonomiaError as error:
+    except (NotApplicable, DataError, ModelError, BudgetError) as error:
         return {"value": None, "reason": str(error)}
     return {"value": value, "reason": None if value is not None else "not defined for these rows"}
 

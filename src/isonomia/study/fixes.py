@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from isonomia.data import Dataset
+from isonomia.errors import ModelError
 from isonomia.languages import Message, msg
 from isonomia.mitigation import sample, weights
 from isonomia.registry import Registry
@@ -49,8 +52,15 @@ class Trained:
 def train(estimator: Any, fix: StudyFix, matrices: Matrices, seed: int) -> Trained:
     """The estimator trained on what the fix makes of the training set."""
     rows, weight = fix.prepare(matrices, seed)
-    given = {} if weight is None else {"sample_weight": weight}
-    return Trained(estimator.fit(inputs_of(rows), outcomes_of(rows).astype(int), **given), rows)
+    step = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
+    given = {} if weight is None else {f"{step}sample_weight": weight}
+    try:
+        return Trained(estimator.fit(inputs_of(rows), outcomes_of(rows).astype(int), **given), rows)
+    except Exception as error:  # an estimator may raise anything
+        raise ModelError(
+            f"Training {type(estimator).__name__} on {matrices.name!r} with the fix {fix.id!r} failed. "
+            f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def _plain(matrices: Matrices, seed: int) -> tuple[Dataset, Floats | None]:

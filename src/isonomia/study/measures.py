@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
-from isonomia.errors import SpecError
+from isonomia.errors import IsonomiaError, SpecError
 from isonomia.evidence import finite
 from isonomia.fairness import consistency, counterfactual, generalized_entropy, group_metrics
 from isonomia.languages import Message, msg
@@ -33,6 +35,8 @@ class StudyMeasure:
         Whether it has a size but no sign.
     published : callable or None
         From a row of the published result files to the published value.
+    version : str
+        What tells a user's function from others of the same name.
     """
 
     id: str
@@ -41,6 +45,7 @@ class StudyMeasure:
     compute: Callable[[Subject], float | None]
     unsigned: bool = False
     published: Callable[[Any], float] | None = None
+    version: str = ""
 
 
 STUDY_MEASURES: Registry[StudyMeasure] = Registry("study_measure", word="measure")
@@ -132,9 +137,30 @@ def own_measure(name: str, compute: Any, *, unsigned: bool) -> StudyMeasure:
         raise SpecError(f"The measure {name!r} of the study must be a function of a Subject; got {compute!r:.80}.")
 
     def checked(subject: Subject) -> float | None:
-        found = compute(subject)
+        try:
+            found = compute(subject)
+        except IsonomiaError:
+            raise
+        except Exception as error:  # a user's function may raise anything
+            raise SpecError(f"The measure {name!r} failed. {type(error).__name__}: {error}") from error
         if found is not None and not np.isscalar(found):
             raise SpecError(f"The measure {name!r} must return one number; got {type(found).__name__}.")
         return finite(found)
 
-    return StudyMeasure(id=name, purpose="of your own", title=Message.literal(name), compute=checked, unsigned=unsigned)
+    return StudyMeasure(
+        id=name,
+        purpose="of your own",
+        title=Message.literal(name),
+        compute=checked,
+        unsigned=unsigned,
+        version=_version(compute),
+    )
+
+
+def _version(function: Any) -> str:
+    """A digest of the source; of the name alone where there is no source, as of what is written in C."""
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        text = getattr(function, "__qualname__", type(function).__qualname__)
+    return sha256(text.encode()).hexdigest()[:16]

@@ -104,13 +104,24 @@ STUDY_MODELS.add(
 
 
 def own_model(name: str, estimator: Any) -> StudyModel:
-    """A user's estimator as a model of the study: cloned for every cell, with the cell's seed where it takes one."""
+    """A user's estimator as a model of the study: cloned for every cell, with the cell's seed where it takes one.
+
+    A function or class without arguments that makes the estimator is called once.
+    """
     from sklearn.base import clone
 
     from isonomia.models.estimators import LINEAR_CLASSIFIERS, split_pipeline
 
-    if not hasattr(estimator, "fit") or isinstance(estimator, type):
-        raise SpecError(f"The model {name!r} of the study must be an estimator with fit(X, y); got {estimator!r:.80}.")
+    if isinstance(estimator, type) or (callable(estimator) and not hasattr(estimator, "fit")):
+        try:
+            estimator = estimator()
+        except Exception as error:  # a user's function may raise anything
+            cause = f"{type(error).__name__}: {error}"
+            raise SpecError(f"The model {name!r} of the study could not be made. {cause}") from error
+    if not hasattr(estimator, "fit"):
+        raise SpecError(
+            f"The model {name!r} of the study must be an estimator with fit(X, y), or make one; got {estimator!r:.80}."
+        )
     last = type(split_pipeline(estimator)[1]).__name__
     trees = any(part in last for part in ("Forest", "Boosting", "Trees", "DecisionTree", "LGBM", "XGB", "CatBoost"))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from isonomia.errors import DataError, SpecError
+from isonomia.errors import DataError, SpecError, close_to
 from isonomia.events import Clock, Progress, ProgressLike
 from isonomia.languages import msg
 from isonomia.parameters import LEVEL, N_BOOT, SEED, Boolean, Integer, Number, Several, Text, validated
@@ -73,7 +73,7 @@ def run_study(
         Of `STUDY_DATA`, or your own by name: with a target, a protected attribute and its privileged value. By default
         all six (in the set-up of the paper the four whose training data exist).
     models : names, or mapping of estimators
-        Of `STUDY_MODELS`, or your own.
+        Of `STUDY_MODELS`, or your own: an estimator, or a function or class that makes one.
     fixes, explainers : names, optional
         Of `STUDY_FIXES` and `STUDY_EXPLAINERS`; "unmitigated" is always among the fixes.
     measures : names, or mapping of functions
@@ -193,13 +193,14 @@ def _cells(
                     for fix in fixes:
                         key = Key(dataset=data.id, model=model.id, fix=fix, seed=seed)
                         path = None if folder is None else folder / key.file
-                        cell = None if path is None else stored(path, plan.signature(model))
+                        signature = plan.signature(data, model)
+                        cell = None if path is None else stored(path, signature)
                         if cell is None and clock.over:
                             return found
                         if cell is None:
                             if matrices is None:
                                 matrices = data.matrices(seed, max_test=plan.effort.max_test, released=released)
-                            cell = compute(key, plan, matrices, model, STUDY_FIXES[fix])
+                            cell = compute(key, plan, matrices, model, STUDY_FIXES[fix], signature)
                             if path is not None:
                                 store(path, cell)
                         found.append(cell)
@@ -231,4 +232,8 @@ def _own(
 
 
 def _measures(given: Chosen, unsigned: Sequence[str]) -> list[StudyMeasure]:
+    known = [given] if isinstance(given, str) else list(given or STUDY_MEASURES.ids())
+    for name in unsigned:
+        if name not in known:
+            raise SpecError(f"`unsigned` must name measures of this study; got {name!r}.{close_to(name, known)}")
     return _own(STUDY_MEASURES, given, lambda name, compute: own_measure(name, compute, unsigned=name in unsigned))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ class StudyData:
         Columns of the matrices that were released with the paper.
     short : str
         Its name in the published result files.
+    version : str
+        What tells a user's rows and roles from others of the same name.
     """
 
     id: str
@@ -45,6 +48,7 @@ class StudyData:
     paper: Callable[[], Dataset] | None = None
     released: tuple[str, str] | None = None
     short: str = ""
+    version: str = ""
 
     def matrices(self, seed: int, *, max_test: int | None, released: Path | None = None) -> Matrices:
         """Training and test matrices; `released` is the folder of the paper's files where its set-up is wanted."""
@@ -86,8 +90,12 @@ def read_released(folder: Path, entry: StudyData) -> Matrices:
 def own_data(name: str, data: Any) -> StudyData:
     """A user's dataset as a dataset of the study."""
     if not isinstance(data, Dataset):
-        raise SpecError(f"The dataset {name!r} of the study must be a Dataset; got {type(data).__name__}.")
-    return StudyData(id=name, purpose="of your own", title=Message.literal(name), load=lambda: data)
+        raise SpecError(
+            f"The dataset {name!r} of the study must be a Dataset; got {type(data).__name__}. Make one: "
+            "isonomia.Dataset(frame, target=..., positive=..., protected=..., privileged=...)."
+        )
+    version = sha256(f"{data.fingerprint} {data.roles} {data.positive!r}".encode()).hexdigest()[:16]
+    return StudyData(id=name, purpose="of your own", title=Message.literal(name), load=lambda: data, version=version)
 
 
 def _sensitive(data: Dataset, attribute: str) -> Dataset:

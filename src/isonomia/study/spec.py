@@ -33,7 +33,7 @@ def read_study_spec(path: str | os.PathLike[str]) -> dict[str, Any]:
     options = read_mapping(source)
     allowed = [name for name in inspect.signature(run_study).parameters if name not in ("folder", "progress")]
     problems = [f"There is no option {name!r}.{close_to(name, allowed)}" for name in options if name not in allowed]
-    readers = {"datasets": _dataset, "models": _model, "measures": import_object}
+    readers = {"datasets": _dataset, "models": import_object, "measures": import_object}
     for name, reader in readers.items():
         if isinstance(options.get(name), Mapping):
             options[name] = _entries(options[name], name, reader, source.parent, problems)
@@ -67,8 +67,3 @@ def _dataset(value: Any, folder: Path) -> Any:
         raise SpecError(f"must be a mapping with 'path' and the roles of columns; got {value!r:.80}")
     roles = {str(name): one for name, one in value.items() if name != "path"}
     return read(str(folder / value["path"]), **roles)
-
-
-def _model(source: str) -> Any:
-    made = import_object(source)
-    return made if hasattr(made, "fit") and not isinstance(made, type) else made()

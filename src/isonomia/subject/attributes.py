@@ -9,7 +9,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset, backend_of, bands_note, numbers, propose_bands, to_numpy
+from isonomia.data import Dataset, bands_note, numbers, propose_bands, to_numpy
+from isonomia.data.frames import usual_kind
 from isonomia.errors import DataError
 from isonomia.languages import Message
 from isonomia.typing import Floats
@@ -96,7 +97,7 @@ def _named_columns(given: Any, what: str) -> dict[str, Any]:
         raise DataError(f"`{what}` must have one or two dimensions; got an array of shape {given.shape}.")
     if isinstance(given, tuple | list):
         return {"group": given}
-    if backend_of(given) == "pandas" and type(given).__name__ == "DataFrame" and given.columns.is_unique:
+    if usual_kind(given) == "DataFrame" and len(set(given.columns)) == len(given.columns):
         return {name: given[name] for name in given.columns}  # what follows would give the same, only slower
     wrapped = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(wrapped, nw.Series):

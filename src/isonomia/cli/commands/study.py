@@ -25,9 +25,12 @@ Paper = Annotated[
     typer.Option("--paper", metavar="DIR", help="The paper's files: its set-up, published figures beside ours."),
 ]
 Tolerance = Annotated[
-    float, typer.Option("--tolerance", metavar="X", min=0, help="Up to which size a measure counts as equal.")
+    float | None,
+    typer.Option("--tolerance", metavar="X", min=0, help="Up to which size a measure counts as equal (0.005)."),
 ]
-NBoot = Annotated[int, typer.Option("--n-boot", metavar="N", min=0, help="Replicates of the cluster bootstrap.")]
+NBoot = Annotated[
+    int | None, typer.Option("--n-boot", metavar="N", min=0, help="Replicates of the cluster bootstrap (2000).")
+]
 
 #: What the screen shows of the agreement; all of it is in the report.
 SHOWN = ("against", "measure", "n", "agree", "chance", "kappa", "p_adjusted")
@@ -57,8 +60,8 @@ def run(
         int | None, typer.Option("--explained", metavar="N", min=0, help="Test rows explained; 0 for all.")
     ] = None,
     max_seconds: MaxSeconds = None,
-    tolerance: Tolerance = 0.005,
-    n_boot: NBoot = 2000,
+    tolerance: Tolerance = None,
+    n_boot: NBoot = None,
     talk: ScreenOptions,
 ) -> None:
     """Train, measure and explain every model; a run that was stopped goes on where it was."""
@@ -70,7 +73,7 @@ def run(
     lists = {"datasets": datasets, "models": models, "fixes": fixes, "explainers": explainers, "measures": measures}
     options |= {name: read_names(text, f"--{name}") for name, text in lists.items() if text is not None}
     given = {"tolerance": tolerance, "n_boot": n_boot, "max_seconds": max_seconds, "paper": paper}
-    options |= {name: value for name, value in given.items() if value is not None and (spec is None or name == "paper")}
+    options |= {name: value for name, value in given.items() if value is not None}
     if seeds is not None:
         options["seeds"] = list(range(seeds))
     if explained is not None:
@@ -85,15 +88,17 @@ def report(
     *,
     folder: Folder,
     paper: Paper = None,
-    tolerance: Tolerance = 0.005,
-    n_boot: NBoot = 2000,
+    tolerance: Tolerance = None,
+    n_boot: NBoot = None,
     talk: ScreenOptions,
 ) -> None:
     """Write the report of the cells that are finished; nothing is trained."""
     from isonomia.study import read_study
 
     screen = talk.screen()
-    show(screen, read_study(folder, paper=paper, tolerance=tolerance, n_boot=n_boot), folder)
+    given = {"tolerance": tolerance, "n_boot": n_boot}
+    options = {name: value for name, value in given.items() if value is not None}
+    show(screen, read_study(folder, paper=paper, **options), folder)
 
 
 def show(screen: Screen, found: Study, folder: Path) -> None:

@@ -14,7 +14,7 @@ from isonomia.discovery import SubgroupResult, find_subgroups
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.languages import msg
 from isonomia.mitigation.found_groups import OTHERS, subgroup_columns
-from isonomia.mitigation.judging.trying import People, Trial
+from isonomia.mitigation.judging.trial import People, Trial
 from isonomia.subject import Subject
 from isonomia.typing import Floats
 

@@ -17,7 +17,8 @@ from isonomia.languages import msg
 from isonomia.mitigation.judging.effect import effect_of
 from isonomia.mitigation.judging.goals import Verdict
 from isonomia.mitigation.judging.judge import Judged
-from isonomia.mitigation.judging.trying import Attempt, People, Trial, build
+from isonomia.mitigation.judging.trial import People, Trial
+from isonomia.mitigation.judging.trying import Attempt, build
 from isonomia.mitigation.saving import save
 
 

@@ -18,17 +18,8 @@ from isonomia.mitigation.judging.found import COLUMN, GroupsOf, use_subgroups
 from isonomia.mitigation.judging.goals import Goal
 from isonomia.mitigation.judging.judge import Judged, judge
 from isonomia.mitigation.judging.mitigated import Fitted, Mitigated
-from isonomia.mitigation.judging.trying import (
-    Attempt,
-    People,
-    Split,
-    Trial,
-    attempt,
-    options_for,
-    refusal,
-    split_rows,
-    tightened,
-)
+from isonomia.mitigation.judging.trial import People, Split, Trial, split_rows
+from isonomia.mitigation.judging.trying import Attempt, attempt, options_for, refusal, tightened
 from isonomia.mitigation.judging.verdict_tables import result_parts
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation, Stage
 from isonomia.models import Surface
@@ -100,6 +91,8 @@ class Plan:
             trial.prepare(split, progress.check)
         persons, plan, found = subject if judged is None else judged, self, None
         if self.groups != "protected":
+            for split in trial.splits:
+                trial.tune(split, progress.check)
             persons, found = use_subgroups(self.groups, trial, people, subject, persons)
             goals = tuple(replace(goal, attributes=()) for goal in self.goals)
             plan = replace(self, attributes=(COLUMN,), goals=goals)

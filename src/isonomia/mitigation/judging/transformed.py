@@ -52,7 +52,7 @@ class Transformed(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self.estimator_.predict_proba(self._changed(X, sensitive_features))
 
 
-class Prepared(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class BehindSteps(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A mitigation with a model of its own, behind the steps that prepare the features of an estimator.
 
     Parameters

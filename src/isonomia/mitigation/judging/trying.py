@@ -1,9 +1,9 @@
-"""Trying methods: every person is judged by a model and a fix that have not seen them."""
+"""Trying a method: whether it applies, its options for a goal, and what it decides about people it has not seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from inspect import signature
 from typing import Any
@@ -11,25 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.pipeline import Pipeline
 
-from isonomia.counting import Codes, composite, count_by
-from isonomia.errors import DataError, IsonomiaError, ModelError, NotApplicable
+from isonomia.counting import count_by
+from isonomia.errors import IsonomiaError, NotApplicable
 from isonomia.languages import Message, msg
-from isonomia.mitigation._training import fit_weighted, weight_argument
+from isonomia.mitigation._training import steps_in_front, weight_argument
 from isonomia.mitigation.after.thresholds import can_be_mixed
 from isonomia.mitigation.before.changing import FeatureMitigator
-from isonomia.mitigation.before.ranking import take_rows
 from isonomia.mitigation.judging.effect_tables import criterion_titles
 from isonomia.mitigation.judging.goals import Goal
-from isonomia.mitigation.judging.transformed import Prepared, Transformed
+from isonomia.mitigation.judging.transformed import BehindSteps, Transformed
+from isonomia.mitigation.judging.trial import People, Split, Trial
 from isonomia.mitigation.registry import Mitigation
 from isonomia.parameters import Kind
-from isonomia.typing import Bools, Floats, Indices
+from isonomia.typing import Bools, Floats
 
-#: Parts that the training rows are cut into for scores that a fix after training is tuned on.
-INNER = 3
 #: Options by which methods take the goal, and what stands in where a method has no such aim.
 AIMS = ("criterion", "target", "goal", "constraint")
 STAND_INS = {
@@ -38,52 +34,6 @@ STAND_INS = {
     "predictive_equality": "equalized_odds",
     "equalized_odds": "average_odds",
 }
-
-
-@dataclass(eq=False)
-class People:
-    """The rows of one table as estimators take them."""
-
-    X: Any
-    y: NDArray[Any]
-    attributes: tuple[Codes, ...]
-    weights: Floats | None
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def take(self, rows: Indices) -> People:
-        """Some of the rows."""
-        return People(
-            X=None if self.X is None else take_rows(self.X, rows),
-            y=self.y[rows],
-            attributes=tuple(column.take(rows) for column in self.attributes),
-            weights=None if self.weights is None else self.weights[rows],
-        )
-
-    @property
-    def sensitive(self) -> dict[str, NDArray[Any]]:
-        """The protected attributes as columns."""
-        return {
-            column.name: np.array(column.labels, dtype=object)[column.codes.astype(np.intp)]
-            for column in self.attributes
-        }
-
-
-@dataclass(eq=False)
-class Split:
-    """One part of the cross-fitting: who is learnt from, who is judged, and the unchanged model's scores of both.
-
-    `tuning` are scores of the training people from models that have not seen them.
-    """
-
-    train: People
-    held: People
-    rows: Indices
-    train_rows: Indices
-    tuning: Floats | None = None
-    scores: Floats | None = None
-    decisions: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,99 +53,6 @@ class Attempt:
     def aim(self) -> str | None:
         """The criterion that the method was tuned for; None for one that takes none."""
         return next((self.options[name] for name in AIMS if name in self.options), None)
-
-
-@dataclass(eq=False)
-class Trial:
-    """The cross-fitting: the estimator, the task and the splits."""
-
-    estimator: Any
-    task: str
-    classes: tuple[Any, ...]
-    splits: list[Split]
-    seed: int
-    fits: int = field(default=0)
-
-    @property
-    def n_attributes(self) -> int:
-        """How many protected attributes make the groups."""
-        return len(self.splits[0].held.attributes)
-
-    @property
-    def regression(self) -> bool:
-        """Whether numbers are predicted."""
-        return self.task == "regression"
-
-    def prepare(self, split: Split, advance: Callable[[], None]) -> None:
-        """Fit the unchanged model of a split, and decide about the people it is judged on."""
-        if split.decisions is None:
-            split.scores, split.decisions = self.predictions(self.fitted(split.train), split.held.X)
-            advance()
-
-    def tune(self, split: Split, advance: Callable[[], None]) -> None:
-        """Scores of a split's training people by models that have not seen them."""
-        if split.tuning is not None or split.scores is None or self.estimator is None:
-            return
-        tuning = np.zeros((len(split.train), *split.scores.shape[1:]))
-        for train, held in self.parts(split.train, INNER):
-            scores = self.predictions(self.fitted(split.train.take(train)), take_rows(split.train.X, held))[0]
-            assert scores is not None
-            tuning[held] = scores
-            advance()
-        split.tuning = tuning
-
-    def fitted(self, people: People) -> Any:
-        """The estimator trained on these people."""
-        model = clone(self.estimator)
-        weights = people.weights if weight_argument(model) else None
-        self.fits += 1
-        try:
-            return fit_weighted(model, people.X, people.y, weights, owner="mitigate")
-        except IsonomiaError:
-            raise
-        except Exception as error:  # an estimator may raise anything
-            cause = f"{type(error).__name__}: {error}"
-            raise ModelError(f"Training {type(model).__name__} on {len(people)} people failed. {cause}") from error
-
-    def predictions(self, model: Any, X: Any) -> tuple[Floats | None, NDArray[Any]]:
-        """Scores (None where the model has none) and decisions as codes."""
-        if self.regression:
-            numbers = np.asarray(model.predict(X), dtype=float)
-            return numbers, numbers
-        if not hasattr(model, "predict_proba"):
-            return None, np.asarray(model.predict(X)).astype(np.intp)
-        table = np.asarray(model.predict_proba(X), dtype=float)
-        if table.shape[1] != len(self.classes):
-            raise DataError(
-                f"A part of the rows has {table.shape[1]} of {len(self.classes)} classes. Use fewer folds, merge rare "
-                "classes, or read numbers as numbers (task='regression')."
-            )
-        return (table[:, 1] if table.shape[1] == 2 else table), table.argmax(axis=1)
-
-    def parts(self, people: People, folds: int) -> Sequence[tuple[Indices, Indices]]:
-        """The people in parts with the same groups and classes in each, as far as there are enough of them."""
-        return split_rows(people, folds, self.regression, self.seed)
-
-
-def split_rows(people: People, folds: int, regression: bool, seed: int) -> list[tuple[Indices, Indices]]:
-    """Training and held-out rows of each part; a group of fewer people than parts cannot be in every part."""
-    groups = composite([column.observed() for column in people.attributes])
-    size = groups.counts()
-    if int(size.min()) < folds:
-        label = groups.labels[int(np.argmin(size))]
-        rows = "1 row" if int(size.min()) == 1 else f"{int(size.min())} rows"
-        raise DataError(
-            f"The group {' x '.join(map(str, label))} has {rows}: it would be absent from a part of "
-            f"{folds}. Use fewer folds, or merge the group with another."
-        )
-    if regression:
-        return [*KFold(folds, shuffle=True, random_state=seed).split(people.y)]
-    strata = groups.codes.astype(np.int64) * (int(people.y.max()) + 1) + people.y
-    counts = count_by(strata, int(strata.max()) + 1)
-    strata = np.where(counts[strata] >= folds, strata, -1 - people.y)  # too rare together: by class alone
-    if np.unique(strata, return_counts=True)[1].min() < folds:
-        return [*KFold(folds, shuffle=True, random_state=seed).split(people.y)]
-    return [*StratifiedKFold(folds, shuffle=True, random_state=seed).split(strata, strata)]
 
 
 def refusal(
@@ -323,8 +180,8 @@ def _one_split(
         )
         chance: Floats | float = fix.drawn(split.scores, held.sensitive) if hasattr(fix, "drawn") else 0.0
         return fix, fix.predict_scores(split.scores, sensitive_features=held.sensitive), chance
-    trial.fits += 1
-    fix = fit_method(entry, options, trial.estimator, train)
+    estimator, train, held = trial.inside(split, entry.estimator)
+    fix = fit_method(entry, options, estimator, train)
     given = {"sensitive_features": held.sensitive} if "attribute" in entry.needs else {}
     chance = float(getattr(fix, "chance_", 1.0 if entry.randomised else 0.0))
     return fix, np.asarray(fix.predict(held.X, **given)), chance
@@ -345,7 +202,6 @@ def build(entry: Mitigation, options: Mapping[str, Any], estimator: Any) -> Any:
     if issubclass(entry.estimator, FeatureMitigator):
         return Transformed(estimator, entry.estimator(**options))
     if "estimator" not in signature(entry.estimator).parameters:
-        own = entry.estimator(**options)
-        several = isinstance(estimator, Pipeline) and len(estimator.steps) > 1
-        return Prepared(own, estimator[:-1]) if several else own
+        own, front = entry.estimator(**options), steps_in_front(estimator)
+        return own if front is None else BehindSteps(own, front)
     return entry.estimator(estimator, **options)

@@ -88,6 +88,11 @@ class Minimax(TrainingMitigator):
         self.eta = eta
         self.drop_sensitive = drop_sensitive
 
+    @classmethod
+    def takes_prepared(cls, last: Any) -> bool:
+        """Always."""
+        return True
+
     def _train(
         self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
     ) -> Any:

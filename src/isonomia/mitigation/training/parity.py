@@ -13,6 +13,7 @@ import numpy as np
 
 from isonomia.counting import Codes, count_by, sum_by
 from isonomia.errors import DataError
+from isonomia.languages import msg
 from isonomia.typing import Bools, Floats, Indices
 
 #: Whom each goal compares: people of which outcomes (everyone where there is no entry).
@@ -38,8 +39,12 @@ class Parity:
         if not mass.all():
             named = " x ".join(map(str, self.groups.labels[int(np.argmin(mass)) % self.groups.size]))
             raise DataError(
-                f"The goal '{self.goal}' compares people of one outcome, and the group {named} has none of them. "
-                "Merge groups, or choose goal='demographic_parity'."
+                msg(
+                    "The goal '{goal}' compares people of one outcome, and the group {group} has none of them. Merge "
+                    "groups, or choose goal='demographic_parity'.",
+                    goal=self.goal,
+                    group=named,
+                )
             )
 
     def take(self, rows: Indices) -> Parity:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
@@ -153,6 +153,11 @@ class Reduce(TrainingMitigator):
         self.seed = seed
         self.drop_sensitive = drop_sensitive
 
+    @classmethod
+    def takes_prepared(cls, last: Any) -> bool:
+        """Where its own solver trains: Fairlearn's takes other tables than the steps may make."""
+        return isinstance(last, LogisticRegression) or is_regressor(last)
+
     def _train(
         self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
     ) -> Any:
@@ -248,7 +253,7 @@ class Reduce(TrainingMitigator):
 
 
 def _solver(asked: str, model: Any) -> str:
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    last = model.steps[-1][1] if type(model) is Pipeline else model
     linear = isinstance(last, LogisticRegression)
     if asked == "price" and not linear:
         raise DataError(
