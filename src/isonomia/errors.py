@@ -28,15 +28,7 @@ from typing import Any
 
 
 class IsonomiaError(Exception):
-    """Base of all errors raised on purpose by this package; their text is English.
-
-    `message` is what was given: a text, or a `Message` that a report translates where it shows a reason.
-    """
-
-    @property
-    def message(self) -> Any:
-        """A text, or a `Message`."""
-        return self.args[0] if self.args else ""
+    """Base of all errors raised on purpose by this package."""
 
 
 class DataError(IsonomiaError, ValueError):
@@ -87,13 +79,15 @@ class NotApplicable(IsonomiaError):  # noqa: N818  a statement, not a fault
     ...
     isonomia.errors.NotApplicable: there is no positive label in the group
 
-    `reason` is the English text.
+    `reason` is the English text. `message` is what was given: a text, or a `Message` that a report translates.
     """
 
-    @property
-    def reason(self) -> str:
-        """Why there is none."""
-        return str(self)
+    message: Any
+
+    def __init__(self, reason: object) -> None:
+        self.message = reason
+        self.reason = str(reason)
+        super().__init__(self.reason)
 
 
 class Cancelled(IsonomiaError):  # noqa: N818  what the caller asked for, not a fault

@@ -18,7 +18,6 @@ from isonomia.counting import Codes, composite
 from isonomia.data import to_numpy, wrap
 from isonomia.data.frames import usual_kind
 from isonomia.errors import DataError, SpecError, close_to
-from isonomia.languages import msg
 from isonomia.models.columns import hand_over
 from isonomia.parameters import NAMES, Kind, parameters_of, read_options
 from isonomia.subject import read_attributes
@@ -101,13 +100,8 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]
         unseen = [label for label in groups.observed().labels if label not in place]
         if unseen:
             raise DataError(
-                msg(
-                    "{name} met a group that it was not fitted on: {group}. Known: {known}. Fit it on data with every "
-                    "group, or merge rare values.",
-                    name=type(self).__name__,
-                    group=_named(unseen[0]),
-                    known=", ".join(map(_named, self.groups_[:12])),
-                )
+                f"{type(self).__name__} met a group that it was not fitted on: {_named(unseen[0])}. Known: "
+                f"{', '.join(map(_named, self.groups_[:12]))}. Fit it on data with every group, or merge rare values."
             )
         table = np.array([place.get(label, 0) for label in groups.labels], dtype=np.intp)
         return table[groups.codes]

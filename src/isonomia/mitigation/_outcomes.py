@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,11 +49,6 @@ def empty_cells(groups: Codes, outcomes: Codes, counts: NDArray[Any]) -> list[st
         f"{' x '.join(_text(value) for value in groups.labels[group])} with y = {outcomes.text(int(outcome))}"
         for group, outcome in np.argwhere((counts == 0) & (counts.sum(axis=0) > 0))
     ]
-
-
-def shortened(cells: Sequence[str], most: int = 5) -> str:
-    """The first of many names."""
-    return "; ".join([*cells[:most], *(["..."] if len(cells) > most else [])])
 
 
 def _text(value: Any) -> str:

@@ -117,7 +117,7 @@ class CalibrateByGroup(PostMitigator):
         for number, name in enumerate(group_names(labels)):
             rows = group == number
             if not rows.any():
-                raise DataError(msg("The group {group} has no rows to be calibrated on.", group=name))
+                raise DataError(f"The group {name} has no rows to be calibrated on.")
             parts.append((score[rows], truth[rows], None if weights is None else weights[rows]))
         if options["method"] == "logistic":
             return LogisticFix(columns, labels, tuple(logistic_map(*part) for part in parts))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, composite
 from isonomia.data import index_of, listed
 from isonomia.errors import DataError
-from isonomia.languages import Record, msg
+from isonomia.languages import Record
 from isonomia.models import GroupThresholds
 from isonomia.subject import read_attributes
 from isonomia.typing import Floats, Indices
@@ -61,13 +61,7 @@ class Fix(Record):
         strange = [key for key, number in zip(combined.labels, index, strict=True) if number is None]
         if strange:
             names = listed([" and ".join("missing" if v is None else str(v) for v in key) for key in strange])
-            raise DataError(
-                msg(
-                    "The fix knows nothing about {groups} in {columns}. Fit it with such rows.",
-                    groups=names,
-                    columns=listed(self.columns),
-                )
-            )
+            raise DataError(f"The fix knows nothing about {names} in {listed(self.columns)}. Fit it with such rows.")
         found: Indices = np.array([number or 0 for number in index], dtype=np.intp)[combined.codes]
         return found
 

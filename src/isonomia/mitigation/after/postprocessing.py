@@ -124,9 +124,7 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
             used = weights > 0
             score, truth, groups, weights = score[used], truth[used], groups.take(used), weights[used]
         if hasattr(self, "classes_") and (truth.size == 0 or truth.min() == truth.max()):
-            raise DataError(
-                msg("{name} needs people of at least two classes; all are of one class.", name=type(self).__name__)
-            )
+            raise DataError(f"{type(self).__name__} needs people of at least two classes; all are of one class.")
         classes = tuple(self.classes_.tolist()) if hasattr(self, "classes_") else ()
         return replace(self._tune(score, truth, groups, weights, options), classes=classes, seed=options["seed"])
 

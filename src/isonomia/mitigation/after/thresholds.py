@@ -59,13 +59,8 @@ def criterion_values(cuts: Cuts, criterion: str, groups: Sequence[tuple[Any, ...
 
 def _not_defined(metric: Metric, group: str) -> Never:
     raise DataError(
-        msg(
-            "{metric} is not defined for the group {group}: {reason}. Merge it with another group, or choose another "
-            "criterion.",
-            metric=metric.title,
-            group=group,
-            reason=metric.undefined,
-        )
+        f"{metric.title.text()} is not defined for the group {group}: {metric.undefined.text()}. Merge it with another "
+        "group, or choose another criterion."
     )
 
 

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isonomia.data import check_weights
 from isonomia.errors import DataError
-from isonomia.languages import msg
 from isonomia.mitigation._attribute import SENSITIVE, Mitigator, named_table
 from isonomia.models.columns import number_matrix
 from isonomia.typing import Floats
@@ -108,8 +107,7 @@ class FeatureMitigator(TransformerMixin, Mitigator):  # type: ignore[misc]
         numbers = number_matrix(kept.select(self.changed_), make=type(self).__name__)
         gaps = [name for index, name in enumerate(self.changed_) if not np.isfinite(numbers[:, index]).all()]
         if gaps:
-            names = ", ".join(map(repr, gaps[:10]))
-            raise DataError(msg("X contains NaN or infinity in {columns}; impute these first.", columns=names))
+            raise DataError(f"X contains NaN or infinity in {', '.join(map(repr, gaps[:10]))}; impute these first.")
         return kept, numbers
 
     def _remember(self, reset: bool, changed: list[Any], untouched: list[str]) -> None:

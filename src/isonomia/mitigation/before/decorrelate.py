@@ -97,12 +97,8 @@ class Decorrelate(FeatureMitigator):
             unseen = [label for label in column.observed().labels if known is None or label not in known]
             if unseen or known is None:
                 raise DataError(
-                    msg(
-                        "Decorrelate met a value of '{column}' that it was not fitted on: {value}. Fit it on data with "
-                        "every value, or merge rare ones.",
-                        column=column.name,
-                        value=repr(unseen[0]),
-                    )
+                    f"Decorrelate met a value of '{column.name}' that it was not fitted on: {unseen[0]!r}. Fit it on "
+                    "data with every value, or merge rare ones."
                 )
             table = np.array([[label == value for value in known[1:]] for label in column.labels], dtype=float)
             blocks.append(table.reshape(len(column.labels), -1)[column.codes])

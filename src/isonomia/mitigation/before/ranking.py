@@ -12,7 +12,6 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils import _safe_indexing  # documented for developers of estimators
 
 from isonomia.errors import DataError
-from isonomia.languages import msg
 from isonomia.typing import Floats, Indices
 
 #: Folds of the ranker, at most.
@@ -24,15 +23,12 @@ def favourable_scores(ranker: Any, X: Any, y: NDArray[Any], seed: int) -> Floats
     method = next((name for name in ("predict_proba", "decision_function") if hasattr(ranker, name)), None)
     if method is None:
         raise DataError(
-            msg(
-                "Ranking rows needs an estimator with predict_proba or decision_function; {ranker} has neither. Give "
-                "another `ranker`.",
-                ranker=type(ranker).__name__,
-            )
+            f"Ranking rows needs an estimator with predict_proba or decision_function; {type(ranker).__name__} has "
+            "neither. Give another `ranker`."
         )
     folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
     if folds < 2:
-        raise DataError(msg("Ranking rows by cross-fitting needs at least two rows of each class."))
+        raise DataError("Ranking rows by cross-fitting needs at least two rows of each class.")
     split = StratifiedKFold(folds, shuffle=True, random_state=seed)
     with sklearn.config_context(enable_metadata_routing=False):
         scores = np.asarray(cross_val_predict(clone(ranker), X, y, cv=split, method=method), dtype=float)

@@ -106,10 +106,10 @@ class Represent(FeatureMitigator):
         self, numbers: Floats, attribute: Codes, y: NDArray[Any] | None, weights: Floats | None, options: dict[str, Any]
     ) -> None:
         if y is not None and (classes := len(np.unique(y))) != 2:
-            raise DataError(msg("Represent is for outcomes of two classes; y has {n:# class|# classes}.", n=classes))
+            raise DataError(f"Represent is for outcomes of two classes; y has {classes} class{'es' * (classes > 1)}.")
         if self.untouched_:
             named = ", ".join(map(repr, self.untouched_[:10]))
-            raise DataError(msg("Represent takes numbers, but {columns} hold texts. Encode them first.", columns=named))
+            raise DataError(f"Represent takes numbers, but {named} hold texts. Encode them first.")
         fairlearn = require("fairlearn.preprocessing", extra="mitigation", purpose="Learning a fair representation")
         learner = fairlearn.PrototypeRepresentationLearner(
             n_prototypes=options["prototypes"],

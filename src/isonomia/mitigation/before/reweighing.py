@@ -23,7 +23,7 @@ from isonomia.counting import Codes, composite, cross_codes
 from isonomia.data import check_weights
 from isonomia.errors import DataError
 from isonomia.languages import msg
-from isonomia.mitigation._outcomes import BANDS, cell_counts, empty_cells, outcome_classes, shortened
+from isonomia.mitigation._outcomes import BANDS, cell_counts, empty_cells, outcome_classes
 from isonomia.mitigation._training import TrainingMitigator, fit_weighted
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Choice, Integer, Number, validated
@@ -182,11 +182,9 @@ class Reweigh(TrainingMitigator):
         self.empty_cells_ = empty_cells(groups, outcomes, counts)
         if self.empty_cells_ and options["empty"] == "error":
             raise DataError(
-                msg(
-                    "No weight can balance a group that lacks an outcome: there are no rows of {cells}. Merge groups "
-                    "(or use fewer bands), or pass empty='ignore' to weight the others.",
-                    cells=shortened(self.empty_cells_),
-                )
+                f"No weight can balance a group that lacks an outcome: there are no rows of "
+                f"{'; '.join(self.empty_cells_[:5])}{'; ...' if len(self.empty_cells_) > 5 else ''}. Merge groups "
+                "(or use fewer bands), or pass empty='ignore' to weight the others."
             )
         self.outcomes_ = list(outcomes.texts)
         self.weights_ = cell_weights(counts, options["target"])

@@ -25,7 +25,7 @@ from isonomia.counting import Codes, composite, count_by
 from isonomia.data import check_weights, to_numpy
 from isonomia.errors import DataError
 from isonomia.languages import msg
-from isonomia.mitigation._outcomes import BANDS, cell_counts, empty_cells, outcome_classes, shortened
+from isonomia.mitigation._outcomes import BANDS, cell_counts, empty_cells, outcome_classes
 from isonomia.mitigation._training import TrainingMitigator, fit_weighted
 from isonomia.mitigation.before.ranking import favourable_scores, take_rows
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
@@ -165,11 +165,8 @@ def _sampled(
     empty = empty_cells(groups, outcomes, counts)
     if empty and d != 1:
         raise DataError(
-            msg(
-                "No sample can balance a group that lacks an outcome: there are no rows of {cells}. Merge groups, or "
-                "use fewer bands.",
-                cells=shortened(empty),
-            )
+            f"No sample can balance a group that lacks an outcome: there are no rows of {'; '.join(empty[:5])}. "
+            "Merge groups, or use fewer bands."
         )
     wanted = wanted_shares(counts, d, shape)
     sizes = cell_sizes(counts, cell_counts(groups, outcomes, None), wanted, strategy)

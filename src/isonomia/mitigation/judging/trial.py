@@ -16,7 +16,6 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from isonomia.counting import Codes, composite, count_by
 from isonomia.errors import DataError, IsonomiaError, ModelError
-from isonomia.languages import msg
 from isonomia.mitigation._training import TrainingMitigator, fit_weighted, steps_in_front, weight_argument
 from isonomia.mitigation.before.ranking import take_rows
 from isonomia.typing import Floats, Indices
@@ -153,12 +152,8 @@ class Trial:
         table = np.asarray(model.predict_proba(X), dtype=float)
         if table.shape[1] != len(self.classes):
             raise DataError(
-                msg(
-                    "A part of the rows has {found:int} of {known:int} classes. Use fewer folds, merge rare classes, "
-                    "or read numbers as numbers (task='regression').",
-                    found=table.shape[1],
-                    known=len(self.classes),
-                )
+                f"A part of the rows has {table.shape[1]} of {len(self.classes)} classes. Use fewer folds, merge rare "
+                "classes, or read numbers as numbers (task='regression')."
             )
         return (table[:, 1] if table.shape[1] == 2 else table), table.argmax(axis=1)
 
@@ -175,14 +170,8 @@ def training(estimator: Any, people: People) -> Iterator[None]:
     except IsonomiaError:
         raise
     except Exception as error:  # an estimator may raise anything
-        raise ModelError(
-            msg(
-                "Training {model} on {people:int} people failed. {cause}",
-                model=type(estimator).__name__,
-                people=len(people),
-                cause=f"{type(error).__name__}: {error}",
-            )
-        ) from error
+        cause = f"{type(error).__name__}: {error}"
+        raise ModelError(f"Training {type(estimator).__name__} on {len(people)} people failed. {cause}") from error
 
 
 def split_rows(people: People, folds: int, regression: bool, seed: int) -> list[tuple[Indices, Indices]]:
@@ -190,14 +179,11 @@ def split_rows(people: People, folds: int, regression: bool, seed: int) -> list[
     groups = composite([column.observed() for column in people.attributes])
     size = groups.counts()
     if int(size.min()) < folds:
+        label = groups.labels[int(np.argmin(size))]
+        rows = "1 row" if int(size.min()) == 1 else f"{int(size.min())} rows"
         raise DataError(
-            msg(
-                "The group {group} has {rows:# row|# rows}: it would be absent from one of {folds:int} parts. Use "
-                "fewer folds, or merge the group with another.",
-                group=" x ".join(map(str, groups.labels[int(np.argmin(size))])),
-                rows=int(size.min()),
-                folds=folds,
-            )
+            f"The group {' x '.join(map(str, label))} has {rows}: it would be absent from a part of "
+            f"{folds}. Use fewer folds, or merge the group with another."
         )
     if regression:
         return [*KFold(folds, shuffle=True, random_state=seed).split(people.y)]

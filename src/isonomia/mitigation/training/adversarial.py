@@ -138,7 +138,7 @@ class Adversarial(TrainingMitigator):
         numbers = np.asarray(dense, dtype=float) if table is None else number_matrix(table, make="Adversarial")
         if not np.isfinite(numbers).all():
             raise DataError(
-                msg("Adversarial needs finite numbers, but X contains NaN or infinity. Fill them or drop the rows.")
+                "Adversarial needs finite numbers, but X contains NaN or infinity. Fill them or drop the rows."
             )
         return numbers
 
@@ -150,9 +150,9 @@ class Adversarial(TrainingMitigator):
             rows = rows_by_weight(weights, self.seed)
             X, y, who = X[rows], y[rows], who[rows]
         if self.attributes_ and len(np.unique(who)) < 2:
-            raise DataError(msg("Adversarial needs at least two groups: there is nothing to guess."))
+            raise DataError("Adversarial needs at least two groups: there is nothing to guess.")
         if self.task == "classification" and len(np.unique(y)) < 2:
-            raise DataError(msg("Adversarial needs outcomes of at least two classes; y has one class."))
+            raise DataError("Adversarial needs outcomes of at least two classes; y has one class.")
         if self.epochs is None:
             model.set_params(epochs=max(EPOCHS, ceil(STEPS / ceil(len(y) / self.batch_size))))
         if not self.attributes_:
@@ -162,10 +162,7 @@ class Adversarial(TrainingMitigator):
                 model.fit(X, y, sensitive_features=who)
         except RuntimeError as error:  # torch's, where a network has left the numbers
             raise DataError(
-                msg(
-                    "Adversarial training diverged ({cause}). Standardise the features, or lower learning_rate.",
-                    cause=str(error),
-                )
+                f"Adversarial training diverged ({error}). Standardise the features, or lower learning_rate."
             ) from error
         module = model.backendEngine_.predictor_model
         if self.task == "regression":

@@ -13,7 +13,6 @@ import numpy as np
 
 from isonomia.counting import Codes, count_by, sum_by
 from isonomia.errors import DataError
-from isonomia.languages import msg
 from isonomia.typing import Bools, Floats, Indices
 
 #: Whom each goal compares: people of which outcomes (everyone where there is no entry).
@@ -39,12 +38,8 @@ class Parity:
         if not mass.all():
             named = " x ".join(map(str, self.groups.labels[int(np.argmin(mass)) % self.groups.size]))
             raise DataError(
-                msg(
-                    "The goal '{goal}' compares people of one outcome, and the group {group} has none of them. Merge "
-                    "groups, or choose goal='demographic_parity'.",
-                    goal=self.goal,
-                    group=named,
-                )
+                f"The goal '{self.goal}' compares people of one outcome, and the group {named} has none of them. "
+                "Merge groups, or choose goal='demographic_parity'."
             )
 
     def take(self, rows: Indices) -> Parity:
