@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data.engines.engine import Engine, Groups, Key, Profile, Ranges, sample_bound
-from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges, unpacked
+from isonomia.data.engines.engine import Box, Engine, Groups, Key, Picked, Profile, Ranges, sample_bound
+from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges, sum_names, unpacked
 from isonomia.data.engines.options import Where
-from isonomia.data.engines.postgres_rows import ask, copied, copied_in_parts, explained
+from isonomia.data.engines.postgres_rows import ask, asked_rows, copied, copied_in_parts, explained
 from isonomia.data.engines.postgres_sql import (
     TYPES,
     distinct_query,
@@ -22,6 +22,7 @@ from isonomia.data.engines.postgres_sql import (
     grouped_query,
     nan_query,
     packed_query,
+    picked_query,
     plain,
     profile_query,
     ranges_query,
@@ -152,30 +153,37 @@ class PostgresEngine(Engine):
         weight: str | None = None,
         limit: int,
         least: int = 1,
+        summed: Sequence[str] = (),
     ) -> list[Groups | None]:
         """The groups of several sets of keys; see `Engine.grouped_each`."""
         if any(key.form == "part" for key in shared):
             self._number_rows()
         types = [[key.type_in(self.schema) for key in own] for own in sets]
         width = max(len(own) for own in sets)
-        queries = [self._grouped([*own, *shared], weight, limit, (len(own), least)) for own in sets]
+        queries = [self._grouped([*own, *shared], weight, limit, (len(own), least), summed) for own in sets]
         fields: dict[str, nw.dtypes.DType] = {"set": nw.Int64()}
         for place in range(width):
             fields |= {f"t{place}": nw.String(), f"x{place}": nw.Float64()}
         fields |= {f"s{place}": key.type_in(self.schema) for place, key in enumerate(shared)}
-        fields |= {"n": nw.Int64(), **({} if weight is None else {"w": nw.Float64(), "w2": nw.Float64()})}
-        query = each_query(queries, types, width, len(shared), weighted=weight is not None)
-        return groups_of_each(self._copied(query, fields, "polars"), sets, shared, self.schema, limit, self.backend)
+        sums = sum_names(len(summed), weighted=weight is not None)
+        fields |= {name: nw.Int64() if name == "n" else nw.Float64() for name in sums}
+        table = self._copied(each_query(queries, types, width, len(shared), sums), fields, "polars")
+        return groups_of_each(table, sets, shared, self.schema, limit, self.backend, summed)
 
     def ranges(
-        self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
+        self,
+        pieces: Mapping[str, Sequence[tuple[float, float]]],
+        *,
+        bins: int,
+        known: str | None = None,
+        by: Sequence[str] = (),
     ) -> dict[str, Ranges]:
         """Numbers in bins; see `Engine.ranges`."""
         columns = [(self._plain(name), own) for name, own in pieces.items()]
-        query = ranges_query(
-            self._source, columns, bins, None if known is None else (self._plain(known), self.schema[known])
-        )
+        only = None if known is None else (self._plain(known), self.schema[known])
+        query = ranges_query(self._source, columns, bins, only, [self._plain(name) for name in by])
         types = {"set": nw.Int64(), "b": nw.Float64(), "n": nw.Int64(), "low": nw.Float64(), "high": nw.Float64()}
+        types |= {f"g{index}": self.schema[name] for index, name in enumerate(by)}
         table = wrap(self._copied(query, types))
         return read_ranges({name: table[name].to_list() for name in types}, list(pieces))
 
@@ -190,13 +198,30 @@ class PostgresEngine(Engine):
         row = self._ask(distinct_query(self._source, [self._plain(name) for name in columns]), rows=True)[0]
         return {name: int(value) for name, value in zip(columns, row, strict=True)}
 
-    def _grouped(self, keys: Sequence[Key], weight: str | None, limit: int, frequent: tuple[int, int] = (0, 1)) -> Any:
+    def picked(self, columns: Sequence[str], boxes: Sequence[Box], n: int) -> Picked:
+        """The first rows that are in one of these boxes; see `Engine.picked`."""
+        self._number_rows()
+        _, types, names = self._rows(columns)
+        query, values = picked_query(self._source, [self._plain(name) for name in columns], boxes, self._plain, n)
+        self.statements += 1
+        table = wrap(asked_rows(self._connection, query, values, {**types, "row": nw.Int64()}, self.backend))
+        frame = table.select(*names).rename(names).to_native()
+        return Picked(frame=frame, numbers=table["row"].to_numpy().astype(np.int64))
+
+    def _grouped(
+        self,
+        keys: Sequence[Key],
+        weight: str | None,
+        limit: int,
+        frequent: tuple[int, int] = (0, 1),
+        summed: Sequence[str] = (),
+    ) -> Any:
         described = [
             (key, None, nw.Int64()) if key.form == "part" else (key, self._plain(key.column), self.schema[key.column])
             for key in keys
         ]
         weights = None if weight is None else self._plain(weight)
-        return grouped_query(self._source, described, weights, limit, frequent)
+        return grouped_query(self._source, described, weights, limit, frequent, [self._plain(name) for name in summed])
 
     def _group_types(self, keys: Sequence[Key], weight: str | None) -> dict[str, nw.dtypes.DType]:
         types = {f"k{index}": key.type_in(self.schema) for index, key in enumerate(keys)}
