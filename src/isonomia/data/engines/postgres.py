@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,8 +20,8 @@ from isonomia.data.engines.postgres_sql import (
     TYPES,
     distinct_query,
     each_query,
+    finite_query,
     grouped_query,
-    nan_query,
     packed_query,
     picked_query,
     plain,
@@ -116,18 +117,19 @@ class PostgresEngine(Engine):
         row = dict(zip(fields, self._ask(query, rows=True)[0], strict=True))
         rows = int(row["rows", ""])
         known = {name: int(row["known", name]) for name in names}
-        finite = {name: int(row.get(("finite", name), known[name])) for name in names}
-        if odd := [name for name in names if finite[name] < known[name]]:  # not a number, or infinite
-            gone = self._ask(nan_query(self._source, [self._plain(name) for name in odd]), rows=True)[0]
-            known |= {name: known[name] - int(n) for name, n in zip(odd, gone, strict=True)}
+        finite = dict(known)
+        if odd := [name for name in names if not _are_finite(row.get(("low", name)), row.get(("high", name)))]:
+            found = self._ask(finite_query(self._source, [self._plain(name) for name in odd]), rows=True)[0]
+            for place, name in enumerate(odd):
+                gone, finite[name], row["low", name], row["high", name] = found[4 * place : 4 * place + 4]
+                known[name] -= gone
         return Profile(
             rows=rows,
             missing={name: rows - known[name] for name in names},
             infinite={name: known[name] - finite[name] for name in names},
             ends={
                 name: None if row["low", name] is None else (float(row["low", name]), float(row["high", name]))
-                for name in names
-                if ("low", name) in row
+                for name in ends
             },
         )
 
@@ -307,6 +309,11 @@ def _refuse_password(address: str) -> None:
             "The address contains a password, which others can read there. Leave it out, and set PGPASSWORD or write "
             "it to ~/.pgpass."
         )
+
+
+def _are_finite(low: Any, high: Any) -> bool:
+    """Whether numbers between these ends are finite; for the server what is not a number is larger than any other."""
+    return low is None or (math.isfinite(low) and math.isfinite(high))
 
 
 def _parts(table: str) -> list[str]:

@@ -39,32 +39,30 @@ def plain(name: str, oid: int, dtype: nw.dtypes.DType) -> Any:
 def profile_query(
     source: Any, columns: Sequence[tuple[str, Any, nw.dtypes.DType]], ends: Sequence[str]
 ) -> tuple[Any, list[tuple[str, str]]]:
-    """Rows, known values and finite numbers of every column, the ends of some; and what each field of the answer is."""
+    """Rows and known values of every column, ends of floats and of some others; what each field of the answer is."""
     from psycopg import sql
 
     parts: list[Any] = [sql.SQL("count(*)")]
     fields = [("rows", "")]
     for name, column, dtype in columns:
-        where: Any = sql.SQL("")
-        known: Any = sql.SQL("count({})").format(column)
-        if dtype == nw.Float64:
-            where = sql.SQL(" FILTER (WHERE {0} > '-Infinity' AND {0} < 'Infinity')").format(column)
-        parts.append(known)
+        parts.append(sql.SQL("count({})").format(column))
         fields.append(("known", name))
-        if dtype == nw.Float64:
-            parts.append(sql.SQL("count({}){}").format(column, where))
-            fields.append(("finite", name))
-        if name in ends:
-            parts += [sql.SQL("min({}){}").format(column, where), sql.SQL("max({}){}").format(column, where)]
+        if name in ends or dtype == nw.Float64:  # which tell whether there is an infinite one
+            parts += [sql.SQL("min({})").format(column), sql.SQL("max({})").format(column)]
             fields += [("low", name), ("high", name)]
     return sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(parts), source), fields
 
 
-def nan_query(source: Any, columns: Sequence[Any]) -> Any:
-    """How many values of each column are not a number."""
+def finite_query(source: Any, columns: Sequence[Any]) -> Any:
+    """For each column how many values are not a number, how many finite; the smallest and the largest finite one."""
     from psycopg import sql
 
-    counted = (sql.SQL("count(*) FILTER (WHERE {} = 'NaN')").format(column) for column in columns)
+    counted = (
+        sql.SQL(
+            "count(*) FILTER (WHERE {0} = 'NaN'), count(*) FILTER ({1}), min({0}) FILTER ({1}), max({0}) FILTER ({1})"
+        ).format(column, sql.SQL("WHERE {0} > '-Infinity' AND {0} < 'Infinity'").format(column))
+        for column in columns
+    )
     return sql.SQL("SELECT {} FROM {}").format(_comma().join(counted), source)
 
 
