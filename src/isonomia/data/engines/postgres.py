@@ -184,7 +184,8 @@ class PostgresEngine(Engine):
         columns = [(self._plain(name), own) for name, own in pieces.items()]
         only = None if known is None else (self._plain(known), self.schema[known])
         query = ranges_query(self._source, columns, bins, only, [self._plain(name) for name in by])
-        types = {"set": nw.Int64(), "b": nw.Float64(), "n": nw.Int64(), "low": nw.Float64(), "high": nw.Float64()}
+        numbers: dict[str, nw.dtypes.DType] = {"low": nw.Float64(), "high": nw.Float64()}
+        types = {"set": nw.Int64(), "b": nw.Float64(), "n": nw.Int64(), **numbers}
         types |= {f"g{index}": self.schema[name] for index, name in enumerate(by)}
         table = wrap(self._copied(query, types))
         return read_ranges({name: table[name].to_list() for name in types}, list(pieces))

@@ -101,8 +101,8 @@ def grouped_query(
         x = sql.SQL("{}::float8").format(column)  # whose square must not be too small for the server
         finite = "CASE WHEN abs({0}) < 1e-150 THEN 0 WHEN {0} > '-Infinity' AND {0} < 'Infinity' THEN {0} END AS {1}"
         read.append(sql.SQL(finite).format(x, y))
-        own = sql.SQL("w * {}").format(y) if weight is not None else y
-        shown.append(sql.SQL("sum({0}) AS {1}, sum({0} * {2}) AS {3}").format(own, total, y, squares))
+        times = sql.SQL("{}").format(y) if weight is None else sql.SQL("w * {}").format(y)
+        shown.append(sql.SQL("sum({0}) AS {1}, sum({0} * {2}) AS {3}").format(times, total, y, squares))
     names = [sql.Identifier(f"g{i}") for i in range(len(keys))]
     own, least = frequent
     if least > 1:
@@ -226,7 +226,7 @@ def picked_query(
     values: list[Any] = []
     inside = []
     for box in boxes:
-        parts = [sql.SQL("true")]
+        parts: list[Any] = [sql.SQL("true")]
         for name, value in box.values.items():
             if value is None:
                 parts.append(sql.SQL("{} IS NULL").format(plain(name)))

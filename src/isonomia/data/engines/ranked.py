@@ -92,7 +92,12 @@ def ranked(
         for name, own in found.items():
             bins[name] = own if name not in bins else refined(bins[name], wanted[name], own)
         wanted = {}
-    raise NotApplicable(msg("the ranks of {columns} take too many passes", columns=", ".join(wanted)))
+    raise too_many_passes(list(wanted))
+
+
+def too_many_passes(names: Sequence[str]) -> NotApplicable:
+    """That ranks of some columns could not be found."""
+    return NotApplicable(msg("{columns} cannot be ranked in so few passes over the rows", columns=", ".join(names)))
 
 
 def _unclear_bins(

@@ -13,10 +13,9 @@ from isonomia.counting import Codes, quantiles, sum_by
 from isonomia.counting.cuts import as_floats
 from isonomia.data import Dataset, wrap
 from isonomia.data.engines.engine import Box, Key, Picked
-from isonomia.data.engines.ranked import Figure, Limits, ranked
+from isonomia.data.engines.ranked import Figure, Limits, ranked, too_many_passes
 from isonomia.data.engines.role_counts import mean_names, too_many
 from isonomia.data.engines.spread import spread_of
-from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.robustness.slices.counted_slices import CountedSlices
 from isonomia.robustness.slices.failures import Asked, Failures, WorstRows
@@ -218,7 +217,7 @@ def _usual_numbers(subject: Subject, names: Sequence[str]) -> dict[str, Usual]:
         return {}
     spreads = {name: own for name, own in spread_of(engine, names, [0.5], known=target).items() if own.n}
     if unclear := [name for name, own in spreads.items() if own.rank_error > 0]:
-        raise NotApplicable(msg("the ranks of {columns} take too many passes", columns=", ".join(unclear)))
+        raise too_many_passes(unclear)
     middles = {name: float(own.quantiles[0]) for name, own in spreads.items()}
     figures = {
         name: Figure(limits=_distance(middles[name]), ranks=[(own.n + 1) // 2, own.n // 2 + 1])

@@ -116,7 +116,7 @@ def failures_in_memory(subject: Subject, names: Sequence[str], asked: Asked) -> 
 def _slices(subject: Subject, names: Sequence[str], asked: Asked) -> Iterator[Codes]:
     attributes = {column.name: column for column in subject.attributes}
     if plain := [name for name in names if name not in attributes]:
-        options = {"bins": asked.bins, "min_samples": asked.min_samples}
-        for cut in learn_cuts(subject.known, plain, slicing="quantile", **options):
+        cuts = learn_cuts(subject.known, plain, slicing="quantile", bins=asked.bins, min_samples=asked.min_samples)
+        for cut in cuts:
             yield cut.codes(subject.known)
     yield from (attributes[name] for name in names if name in attributes)

@@ -56,7 +56,9 @@ class ScoreHarm:
         self._surface, self._confident = surface, confident
         self.by = (roles.target, *((roles.prediction,) if roles.prediction is not None else ()))
         self.score = roles.score[0] if surface.probability is not None else None
-        self._turned = self.score is not None and not np.array_equal(_numbers(data, self.score), surface.probability)
+        self._turned = False
+        if surface.probability is not None:
+            self._turned = not np.array_equal(_numbers(data, roles.score[0]), surface.probability)
         keys = list(zip(*(data.column(name).to_list() for name in self.by), strict=True))
         self.groups = tuple(dict.fromkeys(keys))
         self._index = {group: place for place, group in enumerate(self.groups)}
@@ -104,7 +106,7 @@ class ScoreHarm:
             first = {self.score: Ranges(n=subject.counts, low=score, high=score, by=by)}
         figure = {self.score: Figure(limits=limits, ranks=ranks)}
         found = ranked(engine, figure, known=self.by[0], by=self.by, groups=self.groups, first=first)
-        return found[self.score].tolist()
+        return [float(size) for size in found[self.score]]
 
     @property
     def sides(self) -> list[Side]:
@@ -116,8 +118,7 @@ class ScoreHarm:
         """The scores at which an answer or the kind of failure changes."""
         found = {_CUT} if len(self.by) == 1 else set()
         for side in self.sides:
-            kind = self._at(side, side.low).kind[0]
-            for test in (*tests, lambda harm, kind=kind: harm.kind == kind):
+            for test in (*tests, _of_kind(self._at(side, side.low).kind[0])):
                 found |= {edge for edge in (self._turn(side, test),) if edge is not None}
         return tuple(sorted(found)) or (_CUT,)
 
@@ -170,6 +171,10 @@ class ScoreHarm:
             else:
                 other = middle
         return _from_bits(other)
+
+
+def _of_kind(kind: str) -> Test:
+    return lambda harm: np.asarray(harm.kind == kind)
 
 
 def _from_bits(bits: int) -> float:
