@@ -187,7 +187,7 @@ class PostgresEngine(Engine):
         numbers: dict[str, nw.dtypes.DType] = {"low": nw.Float64(), "high": nw.Float64()}
         types = {"set": nw.Int64(), "b": nw.Float64(), "n": nw.Int64(), **numbers}
         types |= {f"g{index}": self.schema[name] for index, name in enumerate(by)}
-        table = wrap(self._copied(query, types))
+        table = self._copied(query, types, "polars")  # whose missing values are None
         return read_ranges({name: table[name].to_list() for name in types}, list(pieces))
 
     def head(self, columns: Sequence[str], n: int) -> Any:
