@@ -14,7 +14,15 @@ from tests.engine_sources import assert_same, load_postgres, nasty_table, plain_
 import isonomia as iso
 from isonomia.data import Dataset
 from isonomia.fairness import duplicates, missingness
-from isonomia.robustness import conformal, drift, metric_disagreement, overfit, threshold_sweep, weak_spots
+from isonomia.robustness import (
+    conformal,
+    drift,
+    failure_modes,
+    metric_disagreement,
+    overfit,
+    threshold_sweep,
+    weak_spots,
+)
 
 Found = Callable[[Any], Any]
 #: What is asked of rows that stay where they are, and has to be the answer of rows in memory.
@@ -27,9 +35,11 @@ ASKED: dict[str, Found] = {
     "metric_disagreement of features": lambda data: metric_disagreement(data, features=["income", "age", "region"]),
     "missingness": lambda data: missingness(data, by="all"),
     "duplicates": lambda data: duplicates(data, columns=["region", "member"], by="all"),
+    "failure_modes": failure_modes,
+    "failure_modes of few": lambda data: failure_modes(data, top_k=7, share=0.2, confident=0.7, far=1.5, rare=0.3),
     "duplicates of few": lambda data: duplicates(data, columns=["age_in_days", "region"], by="all"),
 }
-WITHOUT_SCORES = ("weak_spots", "weak_spots of pairs", "metric_disagreement", "missingness")
+WITHOUT_SCORES = ("weak_spots", "weak_spots of pairs", "metric_disagreement", "missingness", "failure_modes")
 
 
 def spotted_table(n: int = 3000) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -222,3 +232,48 @@ def test_weak_spots_are_there_to_be_found() -> None:
     assert any(row["also"] for row in rows)
     pairs = ASKED["weak_spots of pairs"](data).tables["weak_spots"].rows()
     assert any(" x " in row["feature"] for row in pairs)
+
+
+def turned_table(n: int) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Probabilities of the unfavourable class, rounded so that many rows are served equally badly; no decisions."""
+    frame, roles = unweighted_table(n)
+    return frame.with_columns(pl.col("score").round(2)), {**roles, "score": {0: "score"}}
+
+
+def steep_table(n: int) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Decisions of their own beside scores that differ by the last digits, near 0, near 1 and in between."""
+    frame, roles = spotted_table(n)
+    rng = np.random.default_rng(9)
+    near = np.array([0.0, 1e-300, 1e-17, 3e-17, 0.1, 0.5, 0.9, 1 - 2**-53, 1.0])[rng.integers(0, 9, frame.height)]
+    score = np.where(rng.random(frame.height) < 0.5, near, rng.beta(0.3, 0.3, frame.height))
+    return frame.with_columns(pl.Series("score", score)), {**roles, "weight": None}
+
+
+@pytest.mark.usefixtures("too_large")
+@pytest.mark.parametrize("made", [spotted_table, turned_table, steep_table])
+@pytest.mark.parametrize("kind", ["duckdb", "polars", pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_failures_beyond_memory_are_exact(
+    kind: str, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Scores are counted in bins, but the worst rows and the edge between them and others are those of the rows."""
+    monkeypatch.setattr("isonomia.data.engines.role_counts.EXACT_ROWS", 500)
+    monkeypatch.setattr("isonomia.data.engines.spread.BINS", 512)
+    monkeypatch.setattr("isonomia.data.engines.ranked.BINS", 512)
+    monkeypatch.setattr("isonomia.data.engines.ranked.SINGLE_ROWS", 50)
+    frame, roles = made(1500)  # few enough for PostgreSQL to keep them in the order in which they came
+    roles = {key: value for key, value in roles.items() if value is not None}
+    file = tmp_path / "rows.parquet"
+    frame.write_parquet(file)
+    if kind == "postgres":
+        url = request.getfixturevalue("postgres_url")
+        load_postgres(url, frame, "rows")
+        data = iso.read(url, table="rows", **roles)
+    elif kind == "polars":
+        data = iso.Dataset(pl.scan_parquet(file), name="rows", **roles)
+    else:
+        data = iso.read(file, engine="duckdb", memory="256MB", **roles)
+    assert data.score_bins == 1000
+    for options in ({}, {"share": 0.4, "top_k": 400, "confident": 0.6}, {"share": 0.9, "top_k": 1}):
+        expected = failure_modes(iso.read(file, **roles), **options)
+        assert_same(expected.to_dict(), failure_modes(data, **options).to_dict())
+        assert len(expected.tables["rows"]) == options.get("top_k", 20)

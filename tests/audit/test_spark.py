@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.audit.test_counted_checks import answer_of, spotted_table
+from tests.audit.test_counted_checks import answer_of, spotted_table, turned_table
 from tests.discovery.test_counted_subgroups import HELD_OUT, found_in, nothing_fits, written
 from tests.engine_sources import TABLES, adult_table, assert_same, plain_table
 
 import isonomia as iso
+from isonomia.robustness import failure_modes
 
 pytest.importorskip("pyspark", reason="Spark is an extra that needs Java: pip install 'isonomia[spark]'")
 pytestmark = [
@@ -150,6 +151,25 @@ def test_rows_that_do_not_fit_are_counted_by_spark(spark: Any, tmp_path: Path, m
     assert_same(report, found)
     assert 0 < jobs(spark, "counted") <= 8
     assert spark.conf.get("spark.sql.adaptive.enabled") == before
+
+
+@pytest.mark.parametrize("table", ["spotted", "turned"])
+def test_failures_beyond_memory_are_exact(
+    table: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights and decisions, or scores alone; rows are numbered on from partition to partition."""
+    frame, roles = spotted_table(1200) if table == "spotted" else turned_table(1200)
+    roles = {key: value for key, value in roles.items() if value is not None}
+    files = [tmp_path / f"{name}.parquet" for name in ("all", "first", "second")]
+    for file, part in zip(files, (frame, frame[:500], frame[500:]), strict=True):
+        part.write_parquet(file)
+    expected = failure_modes(iso.read(files[0], **roles), top_k=100)
+    nothing_fits(monkeypatch)
+    monkeypatch.setattr("isonomia.data.engines.role_counts.EXACT_ROWS", 500)
+    first, second = (spark.read.parquet(str(file)) for file in files[1:])
+    data = iso.Dataset(first.union(second), name="all", **roles)
+    assert data.score_bins == 1000
+    assert_same(expected.to_dict(), failure_modes(data, top_k=100).to_dict())
 
 
 def test_nothing_but_spark_runs_on_the_rows(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

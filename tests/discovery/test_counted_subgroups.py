@@ -22,6 +22,7 @@ from tests.engine_sources import (
 
 import isonomia as iso
 from isonomia.data import Dataset
+from isonomia.data.engines.lazy import LazyEngine
 from isonomia.discovery import find_subgroups
 from isonomia.errors import SpecError
 
@@ -203,3 +204,23 @@ def test_rows_that_stay_have_no_mask(tmp_path: Path) -> None:
     for ask in (result.mask, result.around):
         with pytest.raises(SpecError, match="where they are"):
             ask(0)
+
+
+@pytest.mark.usefixtures("too_large")
+@pytest.mark.parametrize(("asked", "most"), [("sliceline", 4), (HELD_OUT, 7), ("divexplorer, held out", 20)])
+def test_parts_that_are_held_out_are_counted_together(
+    asked: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One statement counts the rows of all parts; features alone are not counted again."""
+    file, roles, _ = written("nasty", tmp_path)
+    sent = []
+    for verb in ("grouped_each", "ranges"):
+        original = getattr(LazyEngine, verb)
+
+        def counted(self: Any, *given: Any, original: Any = original, **options: Any) -> Any:
+            sent.append(given)
+            return original(self, *given, **options)
+
+        monkeypatch.setattr(LazyEngine, verb, counted)
+    found_in(iso.read(file, engine="duckdb", memory="128MB", **roles), asked)
+    assert 0 < len(sent) <= most

@@ -245,22 +245,26 @@ class Dataset(RoleTable):
         scores: bool = False,
         protected: bool = False,
         also: Sequence[Key] = (),
+        means: Sequence[str] = (),
+        weighted: bool = True,
     ) -> list[Dataset | None]:
         """For each set of keys the rows that an engine counts by them, beside columns that have a role.
 
         All sets are counted in one statement, by the keys `also` too; `outcomes`, `scores` and `protected` say whether
         by target and prediction, by scores, and by the protected attributes. A dataset has a row per combination, with
-        `counts`; None stands for more combinations than memory allows.
+        `counts`; None stands for more combinations than memory allows. The means of the numbers in the columns `means`
+        and of their squares are columns, too (`role_counts.mean_names`). Weights are left out unless `weighted`.
         """
         assert self.engine is not None
         found = count_beside(
             self.engine,
-            self.roles,
+            self.roles if weighted else replace(self.roles, weight=None),
             sets,
             outcomes=outcomes,
             bins=self.score_bins if scores else None,
             protected=protected,
             also=also,
+            means=means,
         )
         return [None if part is None else self._counted(part) for part in found]
 

@@ -60,6 +60,8 @@ class CountedColumns:
     names : sequence of str
         The columns.
     cutting : Cutting
+    also, means
+        What rows are counted by, too, and whose means are wanted; as in `Dataset.beside`.
 
     Attributes
     ----------
@@ -68,8 +70,17 @@ class CountedColumns:
         Columns that were left out, and edges that are not exact.
     """
 
-    def __init__(self, subject: Subject, names: Sequence[str], cutting: Cutting) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        names: Sequence[str],
+        cutting: Cutting,
+        *,
+        also: Sequence[Key] = (),
+        means: Sequence[str] = (),
+    ) -> None:
         self.subject, self._data = subject, subject.data
+        self._beside_all: dict[str, Any] = {"also": also, "means": means}
         notes = []
         edges: dict[str, tuple[float, ...]] = {}
         for name in names:
@@ -117,7 +128,7 @@ class CountedColumns:
         """Columns that are cut as others were."""
         columns = CountedColumns.__new__(CountedColumns)
         columns.subject, columns._data = subject, subject.data
-        columns.cuts, columns.notes, columns._parts = tuple(cuts), (), {}
+        columns.cuts, columns.notes, columns._parts, columns._beside_all = tuple(cuts), (), {}, {}
         columns._keys = {cut.name: key_of(cut) for cut in cuts}
         return columns
 
@@ -160,7 +171,7 @@ class CountedColumns:
 
     def _beside(self, sets: Sequence[Names], *, scores: bool = False) -> list[Subject | None]:
         keys = [[self._keys[name] for name in names] for names in sets]
-        return counted_beside(self.subject, keys, scores=scores)
+        return counted_beside(self.subject, keys, scores=scores, **self._beside_all)
 
     def parts(self, sets: Sequence[Names]) -> list[Subject]:
         """The subject counted by these sets of columns."""

@@ -222,10 +222,16 @@ class Subject:
         return self if data is None or data.engine is None or not data.rows_fit else self.in_rows()
 
     def beside(
-        self, sets: Sequence[Sequence[Key]], *, scores: bool = False, also: Sequence[Key] = ()
+        self,
+        sets: Sequence[Sequence[Key]],
+        *,
+        scores: bool = False,
+        also: Sequence[Key] = (),
+        means: Sequence[str] = (),
+        weighted: bool = True,
     ) -> list[Subject | None]:
         """Subjects whose rows an engine counted by these keys, too (see `Dataset.beside`); in one statement."""
-        return self._of_parts(self.data.beside(sets, scores=scores, also=also))
+        return self._of_parts(self.data.beside(sets, scores=scores, also=also, means=means, weighted=weighted))
 
     def frequent(self, sets: Sequence[Sequence[Key]], least: int, *, also: Sequence[Key] = ()) -> list[Subject | None]:
         """As `beside`, of combinations that at least so many rows have (see `Dataset.frequent`)."""

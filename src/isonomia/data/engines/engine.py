@@ -61,6 +61,14 @@ class Key:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Box:
+    """Rows that have these values in some columns (None: no value), and numbers in others within closed ranges."""
+
+    values: Mapping[str, Any]
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Groups:
     """Rows that share the values of some columns, counted.
 
@@ -72,21 +80,37 @@ class Groups:
         Rows of each group.
     w, w2 : arrays of float, or None without weights
         The sums of their weights and of their squared weights.
+    sums : mapping of (array, array)
+        For each column that was asked for: the sums of its numbers and of their squares, times the weights.
     """
 
     frame: Any
     n: NDArray[np.int64]
     w: NDArray[np.float64] | None = None
     w2: NDArray[np.float64] | None = None
+    sums: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranges:
-    """Numbers of a column in bins, from the smallest to the largest: rows, smallest and largest number of each."""
+    """Numbers of a column in bins, from the smallest to the largest: rows, smallest and largest number of each.
+
+    Where rows were counted by other columns, too, `by` has the values of these, and a bin comes once per combination of
+    them that it has; its smallest and largest numbers are those of all its rows.
+    """
 
     n: NDArray[np.int64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    by: tuple[tuple[Any, ...], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picked:
+    """Some rows as a frame, with their numbers from 0 in the order of the source."""
+
+    frame: Any
+    numbers: NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,21 +193,27 @@ class Engine(ABC):
         weight: str | None = None,
         limit: int,
         least: int = 1,
+        summed: Sequence[str] = (),
     ) -> list[Groups | None]:
         """The groups of several sets of keys, each with the keys `shared` by all; in one statement.
 
         Groups are left out where fewer than `least` rows have the keys of the set; None stands for a set with more
-        than `limit` groups.
+        than `limit` groups. The numbers in the columns `summed` are summed, with their squares.
         """
 
     @abstractmethod
     def ranges(
-        self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
+        self,
+        pieces: Mapping[str, Sequence[tuple[float, float]]],
+        *,
+        bins: int,
+        known: str | None = None,
+        by: Sequence[str] = (),
     ) -> dict[str, Ranges]:
         """For each column the numbers within some pieces, from low to high and in rising order, in `bins` bins each.
 
         With 0 bins every number has a bin of its own. All in one statement. `known` names a column: only rows that have
-        a value there count.
+        a value there count. Rows are counted by the values of the columns `by`, too.
         """
 
     @abstractmethod
@@ -201,6 +231,10 @@ class Engine(ABC):
     @abstractmethod
     def sample(self, columns: Sequence[str], n: int, seed: int) -> Any:
         """`n` rows as a frame: those that come first in `sample_order` of their numbers, in the order of the source."""
+
+    @abstractmethod
+    def picked(self, columns: Sequence[str], boxes: Sequence[Box], n: int) -> Picked:
+        """The first `n` rows that are in one of these boxes, in the order of the source."""
 
     @abstractmethod
     def moved(self) -> Message | None:

@@ -12,16 +12,30 @@ import numpy as np
 from isonomia.data.engines.engine import Groups, Key, Ranges
 from isonomia.data.engines.fetching import from_polars
 from isonomia.data.frames import Backend, wrap
+from isonomia.typing import Floats
 
 
-def groups_of(table: nw.DataFrame[Any], keys: Sequence[Key], limit: int) -> Groups | None:
-    """Groups from a table with the columns k0, k1, ..., n and perhaps w and w2; None where there are too many."""
+def sum_names(summed: int, *, weighted: bool) -> tuple[str, ...]:
+    """What the columns of sums are called: n, those of weights, those of so many columns and their squares."""
+    own = (name for index in range(summed) for name in (f"sum{index}", f"square{index}"))
+    return ("n", *(("w", "w2") if weighted else ()), *own)
+
+
+def groups_of(table: nw.DataFrame[Any], keys: Sequence[Key], limit: int, summed: Sequence[str] = ()) -> Groups | None:
+    """Groups from a table with the columns k0, k1, ..., n and perhaps others of sums; None where there are too many."""
     if len(table) > limit:
         return None
-    w, w2 = (np.asarray(table[name].to_numpy(), dtype=float) if name in table.columns else None for name in ("w", "w2"))
+    w, w2 = (_floats(table, name) if name in table.columns else None for name in ("w", "w2"))
+    sums = {
+        column: (_floats(table, f"sum{index}"), _floats(table, f"square{index}")) for index, column in enumerate(summed)
+    }
     names = {f"k{index}": key.column for index, key in enumerate(keys)}
     n = np.asarray(table["n"].to_numpy(), dtype=np.int64)
-    return Groups(frame=table.select(*names).rename(names).to_native(), n=n, w=w, w2=w2)
+    return Groups(frame=table.select(*names).rename(names).to_native(), n=n, w=w, w2=w2, sums=sums)
+
+
+def _floats(table: nw.DataFrame[Any], name: str) -> Floats:
+    return np.asarray(table[name].to_numpy(), dtype=float)
 
 
 def groups_of_each(
@@ -31,14 +45,15 @@ def groups_of_each(
     schema: Mapping[str, nw.dtypes.DType],
     limit: int,
     backend: Backend,
+    summed: Sequence[str] = (),
 ) -> list[Groups | None]:
-    """The groups of each set, from a Polars frame of all: set, t0, x0, ..., s0, ..., n and perhaps w and w2.
+    """The groups of each set, from a Polars frame of all: set, t0, x0, ..., s0, ..., n and perhaps others of sums.
 
     A key of a set is a number in x or a text in t, so that keys of any types fit the same columns.
     """
     import polars as pl
 
-    sums = [name for name in ("n", "w", "w2") if name in table.columns]
+    sums = sum_names(len(summed), weighted="w" in table.columns)
     found = []
     for index, own in enumerate(sets):
         columns = []
@@ -48,7 +63,7 @@ def groups_of_each(
             columns.append(column.alias(f"k{place}"))
         columns += [pl.col(f"s{place}").alias(f"k{len(own) + place}") for place in range(len(shared))]
         part = table.filter(pl.col("set") == index).select(*columns, *sums)
-        found.append(groups_of(wrap(from_polars(part, backend)), [*own, *shared], limit))
+        found.append(groups_of(wrap(from_polars(part, backend)), [*own, *shared], limit, summed))
     return found
 
 
@@ -66,13 +81,23 @@ def unpacked(table: nw.DataFrame[Any], place: int, *, weighted: bool) -> nw.Data
 
 
 def read_ranges(table: Mapping[str, Sequence[Any]], names: Sequence[str]) -> dict[str, Ranges]:
-    """The answer to `Engine.ranges`, from the number of the column, the bin, n, low and high of each bin."""
-    which, order = np.asarray(table["set"], dtype=np.int64), np.argsort(np.asarray(table["b"], dtype=float))
+    """The answer to `Engine.ranges`: from the number of the column, the bin, n, low, high, and g0, ... of each bin."""
+    b = np.asarray(table["b"], dtype=float)
+    which, order = np.asarray(table["set"], dtype=np.int64), np.argsort(b, kind="stable")
+    by = [name for name in table if name[0] == "g"]
     found = {}
     for index, name in enumerate(names):
         own = order[which[order] == index]
         n, low, high = (np.asarray(table[field], dtype=float)[own] for field in ("n", "low", "high"))
-        found[name] = Ranges(n=n.astype(np.int64), low=low, high=high)
+        if by and own.size:  # a bin has several rows here
+            first = np.flatnonzero(np.concatenate([[True], b[own][1:] != b[own][:-1]]))
+            sizes = np.diff(np.append(first, own.size))
+            low, high = (
+                np.repeat(np.minimum.reduceat(low, first), sizes),
+                np.repeat(np.maximum.reduceat(high, first), sizes),
+            )
+        values = tuple(tuple(table[field][place] for place in own.tolist()) for field in by)
+        found[name] = Ranges(n=n.astype(np.int64), low=low, high=high, by=values)
     return found
 
 

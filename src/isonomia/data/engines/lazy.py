@@ -8,20 +8,22 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data.engines.engine import Engine, Groups, Key, Profile, Ranges, sample_bound
+from isonomia.data.engines.engine import Box, Engine, Groups, Key, Picked, Profile, Ranges, sample_bound
 from isonomia.data.engines.fetching import columns_of, fetched, frames_of, numbered
-from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges
+from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges, sum_names
 from isonomia.data.engines.lazy_keys import (
     finite_or_null,
+    in_box,
     is_known,
     is_number,
     order_of,
     pieced,
     shown_by,
+    sums_of,
     with_keys,
 )
 from isonomia.data.engines.memory import read_memory
-from isonomia.data.engines.spark import groups_of_sets, ranges_of_sets
+from isonomia.data.engines.spark import groups_of_sets, numbered_from_0, ranges_of_sets, rows_by_part
 from isonomia.data.engines.watching import Watch
 from isonomia.data.frames import Backend, default_backend, wrap
 from isonomia.languages import Message
@@ -143,20 +145,29 @@ class LazyEngine(Engine):
         weight: str | None = None,
         limit: int,
         least: int = 1,
+        summed: Sequence[str] = (),
     ) -> list[Groups | None]:
         """The groups of several sets of keys; see `Engine.grouped_each`."""
         if self.slow_to_start:
-            return self._grouped_at_once(sets, shared, weight, limit, least)
+            return self._grouped_at_once(sets, shared, weight, limit, least, summed)
         types = [[key.type_in(self.schema) for key in own] for own in sets]
         width = max(len(own) for own in sets)
+        sums = sum_names(len(summed), weighted=weight is not None)
         parts = []
         for index, own in enumerate(sets):
-            frame = self._aggregated([*own, *shared], weight, limit, frequent=(len(own), least))
-            parts.append(_in_common_types(frame, index, types[index], width, len(shared), weighted=weight is not None))
-        return groups_of_each(fetched(nw.concat(parts), "polars"), sets, shared, self.schema, limit, self.backend)
+            frame = self._aggregated([*own, *shared], weight, limit, (len(own), least), summed)
+            parts.append(_in_common_types(frame, index, types[index], width, len(shared), sums))
+        table = fetched(nw.concat(parts), "polars")
+        return groups_of_each(table, sets, shared, self.schema, limit, self.backend, summed)
 
     def _grouped_at_once(
-        self, sets: Sequence[Sequence[Key]], shared: Sequence[Key], weight: str | None, limit: int, least: int
+        self,
+        sets: Sequence[Sequence[Key]],
+        shared: Sequence[Key],
+        weight: str | None,
+        limit: int,
+        least: int,
+        summed: Sequence[str],
     ) -> list[Groups | None]:
         """The groups of several sets by one aggregation of Spark.
 
@@ -166,67 +177,81 @@ class LazyEngine(Engine):
         keys = {
             key: f"q{index}" for index, key in enumerate(dict.fromkeys([*(k for own in sets for k in own), *shared]))
         }
-        rows = self._keyed([(name, key) for key, name in keys.items()], weight)
+        rows = self._keyed([(name, key) for key, name in keys.items()], weight, summed)
         most = (limit + 1) * len(sets)
         found = groups_of_sets(
-            rows, keys, sets, shared, self.schema, weighted=weight is not None, least=least, limit=most
+            rows, keys, sets, shared, self.schema, summed=(len(summed), weight is not None), least=least, limit=most
         )
         table = fetched(found, "polars")
-        groups = groups_of_each(table, sets, shared, self.schema, limit, self.backend)
+        groups = groups_of_each(table, sets, shared, self.schema, limit, self.backend, summed)
         if len(table) < most:
             return groups
         left = [index for index, one in enumerate(groups) if one is not None]
-        again = self._grouped_at_once([sets[index] for index in left], shared, weight, limit, least) if left else []
+        some = [sets[index] for index in left]
+        again = self._grouped_at_once(some, shared, weight, limit, least, summed) if left else []
         return [dict(zip(left, again, strict=True)).get(index) for index in range(len(sets))]
 
     def _aggregated(
-        self, keys: Sequence[Key], weight: str | None, limit: int, frequent: tuple[int, int] = (0, 1)
+        self,
+        keys: Sequence[Key],
+        weight: str | None,
+        limit: int,
+        frequent: tuple[int, int] = (0, 1),
+        summed: Sequence[str] = (),
     ) -> nw.LazyFrame[Any]:
-        """What stands for each group: k0, k1, ... as they are shown, n, w, w2; at most one group above the limit.
+        """What stands for each group: k0, k1, ... as they are shown, sums; at most one group above the limit.
 
         With `frequent` only groups whose first keys, so many, are those of so many rows.
         """
         named = [(f"k{index}", key) for index, key in enumerate(keys)]
         names = [name for name, _ in named]
-        total, shown = {"n": nw.len()}, {}
+        total, shown = sums_of(len(summed), weighted=weight is not None), {}
+        last = list(total)
         for name, key in named:
             sums, shown[name] = shown_by(name, key, weighted=weight is not None)
             total |= sums
-        if weight is not None:
-            total |= {"w": nw.col("w").sum(), "w2": (nw.col("w") * nw.col("w")).sum()}
-        found = self._keyed(named, weight).group_by(*names).agg(**total)
+        found = self._keyed(named, weight, summed).group_by(*names).agg(**total)
         if frequent[1] > 1:
             together = nw.col("n").sum().over(*names[: frequent[0]])
             found = found.with_columns(together.alias("together")).filter(nw.col("together") >= frequent[1])
         # a filter that all groups pass: Spark collects the first rows of a limit job by job
         found = found.head(limit + 1).filter(nw.col("n") > 0)
-        last = ("n",) if weight is None else ("n", "w", "w2")
         return found.select(*(expr.alias(name) for name, expr in shown.items()), *last)
 
-    def _keyed(self, keys: Sequence[tuple[str, Key]], weight: str | None) -> nw.LazyFrame[Any]:
-        """The rows by these keys, with their weights w."""
+    def _keyed(
+        self, keys: Sequence[tuple[str, Key]], weight: str | None, summed: Sequence[str] = ()
+    ) -> nw.LazyFrame[Any]:
+        """The rows by these keys, with their weights w and the numbers y0, y1, ... that are summed."""
         weights = [] if weight is None else [self._column(weight).cast(nw.Float64).alias("w")]
+        numbers = (finite_or_null(self._column(name), self.schema[name]).cast(nw.Float64) for name in summed)
+        weights += [number.alias(f"y{index}") for index, number in enumerate(numbers)]
         rows = numbered(self._frame, "row") if any(key.form == "part" for _, key in keys) else self._frame
         return with_keys(rows, keys, lambda name: (self._column(name), self.schema[name]), *weights)
 
     def ranges(
-        self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
+        self,
+        pieces: Mapping[str, Sequence[tuple[float, float]]],
+        *,
+        bins: int,
+        known: str | None = None,
+        by: Sequence[str] = (),
     ) -> dict[str, Ranges]:
         """Numbers in bins; see `Engine.ranges`."""
-        source = self._frame
+        source, beside = self._frame, [f"g{index}" for index in range(len(by))]
+        others = [self._column(name).alias(key) for key, name in zip(beside, by, strict=True)]
         if known is not None:
             source = source.filter(is_known(self._column(known), self.schema[known]))
         if self.slow_to_start:
             numbers = (finite_or_null(self._column(name), self.schema[name]) for name in pieces)
-            rows = source.select(*(x.alias(f"x{index}") for index, x in enumerate(numbers)))
-            return read_ranges(columns_of(ranges_of_sets(rows, list(pieces.values()), bins)), list(pieces))
+            rows = source.select(*(x.alias(f"x{index}") for index, x in enumerate(numbers)), *others)
+            return read_ranges(columns_of(ranges_of_sets(rows, list(pieces.values()), bins, beside)), list(pieces))
         parts = []
         for index, (name, own) in enumerate(pieces.items()):
             x = nw.col("x")
-            frame = source.select(finite_or_null(self._column(name), self.schema[name]).alias("x"))
-            frame = frame.select(pieced(x, own, bins).alias("b"), "x").filter(~nw.col("b").is_null())
-            counted = frame.group_by("b").agg(n=nw.len(), low=x.min(), high=x.max())
-            parts.append(counted.select(nw.lit(index).alias("set"), "b", "n", "low", "high"))
+            frame = source.select(finite_or_null(self._column(name), self.schema[name]).alias("x"), *others)
+            frame = frame.select(pieced(x, own, bins).alias("b"), "x", *beside).filter(~nw.col("b").is_null())
+            counted = frame.group_by("b", *beside).agg(n=nw.len(), low=x.min(), high=x.max())
+            parts.append(counted.select(nw.lit(index).alias("set"), "b", "n", "low", "high", *beside))
         return read_ranges(columns_of(nw.concat(parts)), list(pieces))
 
     def head(self, columns: Sequence[str], n: int) -> Any:
@@ -256,6 +281,19 @@ class LazyEngine(Engine):
         first = np.argsort(table["order"].to_numpy(), kind="stable")[:n]
         ranked = first[np.argsort(table["row"].to_numpy()[first], kind="stable")]
         return _renamed(table[ranked].select(*_names(picked)), dict(zip(_names(picked), columns, strict=True)))
+
+    def picked(self, columns: Sequence[str], boxes: Sequence[Box], n: int) -> Picked:
+        """The first rows that are in one of these boxes; see `Engine.picked`."""
+        read = [self._column(name).alias(f"c{index}") for index, name in enumerate(columns)]
+        inside = nw.any_horizontal(*(in_box(box, self._column) for box in boxes), ignore_nulls=True)
+        rows = numbered(self._frame, "row").filter(inside).select(*read, "row").sort("row").head(n)
+        table = wrap(fetched(rows, self.backend))
+        numbers = table["row"].to_numpy().astype(np.int64)
+        if self.slow_to_start and numbers.size:
+            parts = columns_of(rows_by_part(numbered(self._frame, "row"), "row"))
+            numbers = numbered_from_0(numbers, dict(zip(parts["part"], parts["n"], strict=True)))
+        outer = {f"c{index}": name for index, name in enumerate(columns)}
+        return Picked(frame=_renamed(table.drop("row"), outer), numbers=numbers)
 
     def moved(self) -> Message | None:
         """What changed in the files behind the frame since they were opened."""
@@ -290,9 +328,14 @@ def _renamed(table: nw.DataFrame[Any], names: Mapping[str, str]) -> Any:
 
 
 def _in_common_types(
-    frame: nw.LazyFrame[Any], index: int, types: Sequence[nw.dtypes.DType], width: int, shared: int, *, weighted: bool
+    frame: nw.LazyFrame[Any],
+    index: int,
+    types: Sequence[nw.dtypes.DType],
+    width: int,
+    shared: int,
+    sums: Sequence[str],
 ) -> nw.LazyFrame[Any]:
-    """Groups of one set as rows that fit those of other sets: own keys as texts t or numbers x, then shared ones."""
+    """Groups of one set as rows that fit those of others: own keys as texts t or numbers x, shared ones, sums."""
     columns = [nw.lit(index).alias("set")]
     for place in range(width):
         text, number = nw.lit(None, nw.String), nw.lit(None, nw.Float64)
@@ -304,4 +347,4 @@ def _in_common_types(
                 text = own.cast(nw.String)
         columns += [text.alias(f"t{place}"), number.alias(f"x{place}")]
     columns += [nw.col(f"k{len(types) + place}").alias(f"s{place}") for place in range(shared)]
-    return frame.select(*columns, nw.col("n").cast(nw.Int64), *(("w", "w2") if weighted else ()))
+    return frame.select(*columns, *(nw.col(name).cast(nw.Int64 if name == "n" else nw.Float64) for name in sums))

@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from isonomia.data.engines.engine import PRIME, ROUNDS, Key, first_key, part_bounds
+from isonomia.data.engines.engine import PRIME, ROUNDS, Box, Key, first_key, part_bounds
 
 _INFINITE = float("inf")
 
@@ -52,6 +52,26 @@ def shown_by(name: str, key: Key, *, weighted: bool) -> tuple[dict[str, nw.Expr]
         return sums, mean
     sums[f"s{name}"] = (nw.col("w") * value).sum()
     return sums, nw.when(nw.col("w") > 0).then(nw.col(f"s{name}") / nw.col("w")).otherwise(mean)
+
+
+def sums_of(summed: int, *, weighted: bool) -> dict[str, nw.Expr]:
+    """What is summed over a group: rows n, weights w and their squares, the numbers y0, y1, ... and their squares."""
+    w = nw.col("w")
+    out = {"n": nw.len(), **({"w": w.sum(), "w2": (w * w).sum()} if weighted else {})}
+    for index in range(summed):
+        y = nw.col(f"y{index}")
+        own = w * y if weighted else y
+        out |= {f"sum{index}": own.sum(), f"square{index}": (own * y).sum()}
+    return out
+
+
+def in_box(box: Box, read: Callable[[str], nw.Expr]) -> nw.Expr:
+    """Whether a row is in a box; `read` gives a column. Values are constants of the query, not part of its text."""
+    equal = [
+        read(name).is_null() if value is None else read(name) == nw.lit(value) for name, value in box.values.items()
+    ]
+    within = [(read(name) >= low) & (read(name) <= high) for name, (low, high) in box.ranges.items()]
+    return nw.all_horizontal(*equal, *within, ignore_nulls=False)
 
 
 def _before_cutting(key: Key, column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,17 +12,18 @@ from urllib.parse import parse_qs, urlsplit
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data.engines.engine import Engine, Groups, Key, Profile, Ranges, sample_bound
-from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges, unpacked
+from isonomia.data.engines.engine import Box, Engine, Groups, Key, Picked, Profile, Ranges, sample_bound
+from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges, sum_names, unpacked
 from isonomia.data.engines.options import Where
-from isonomia.data.engines.postgres_rows import ask, copied, copied_in_parts, explained
+from isonomia.data.engines.postgres_rows import ask, asked_rows, copied, copied_in_parts, explained
 from isonomia.data.engines.postgres_sql import (
     TYPES,
     distinct_query,
     each_query,
+    finite_query,
     grouped_query,
-    nan_query,
     packed_query,
+    picked_query,
     plain,
     profile_query,
     ranges_query,
@@ -115,18 +117,19 @@ class PostgresEngine(Engine):
         row = dict(zip(fields, self._ask(query, rows=True)[0], strict=True))
         rows = int(row["rows", ""])
         known = {name: int(row["known", name]) for name in names}
-        finite = {name: int(row.get(("finite", name), known[name])) for name in names}
-        if odd := [name for name in names if finite[name] < known[name]]:  # not a number, or infinite
-            gone = self._ask(nan_query(self._source, [self._plain(name) for name in odd]), rows=True)[0]
-            known |= {name: known[name] - int(n) for name, n in zip(odd, gone, strict=True)}
+        finite = dict(known)
+        if odd := [name for name in names if not _are_finite(row.get(("low", name)), row.get(("high", name)))]:
+            found = self._ask(finite_query(self._source, [self._plain(name) for name in odd]), rows=True)[0]
+            for place, name in enumerate(odd):
+                gone, finite[name], row["low", name], row["high", name] = found[4 * place : 4 * place + 4]
+                known[name] -= gone
         return Profile(
             rows=rows,
             missing={name: rows - known[name] for name in names},
             infinite={name: known[name] - finite[name] for name in names},
             ends={
                 name: None if row["low", name] is None else (float(row["low", name]), float(row["high", name]))
-                for name in names
-                if ("low", name) in row
+                for name in ends
             },
         )
 
@@ -152,31 +155,39 @@ class PostgresEngine(Engine):
         weight: str | None = None,
         limit: int,
         least: int = 1,
+        summed: Sequence[str] = (),
     ) -> list[Groups | None]:
         """The groups of several sets of keys; see `Engine.grouped_each`."""
         if any(key.form == "part" for key in shared):
             self._number_rows()
         types = [[key.type_in(self.schema) for key in own] for own in sets]
         width = max(len(own) for own in sets)
-        queries = [self._grouped([*own, *shared], weight, limit, (len(own), least)) for own in sets]
+        queries = [self._grouped([*own, *shared], weight, limit, (len(own), least), summed) for own in sets]
         fields: dict[str, nw.dtypes.DType] = {"set": nw.Int64()}
         for place in range(width):
             fields |= {f"t{place}": nw.String(), f"x{place}": nw.Float64()}
         fields |= {f"s{place}": key.type_in(self.schema) for place, key in enumerate(shared)}
-        fields |= {"n": nw.Int64(), **({} if weight is None else {"w": nw.Float64(), "w2": nw.Float64()})}
-        query = each_query(queries, types, width, len(shared), weighted=weight is not None)
-        return groups_of_each(self._copied(query, fields, "polars"), sets, shared, self.schema, limit, self.backend)
+        sums = sum_names(len(summed), weighted=weight is not None)
+        fields |= {name: nw.Int64() if name == "n" else nw.Float64() for name in sums}
+        table = self._copied(each_query(queries, types, width, len(shared), sums), fields, "polars")
+        return groups_of_each(table, sets, shared, self.schema, limit, self.backend, summed)
 
     def ranges(
-        self, pieces: Mapping[str, Sequence[tuple[float, float]]], *, bins: int, known: str | None = None
+        self,
+        pieces: Mapping[str, Sequence[tuple[float, float]]],
+        *,
+        bins: int,
+        known: str | None = None,
+        by: Sequence[str] = (),
     ) -> dict[str, Ranges]:
         """Numbers in bins; see `Engine.ranges`."""
         columns = [(self._plain(name), own) for name, own in pieces.items()]
-        query = ranges_query(
-            self._source, columns, bins, None if known is None else (self._plain(known), self.schema[known])
-        )
-        types = {"set": nw.Int64(), "b": nw.Float64(), "n": nw.Int64(), "low": nw.Float64(), "high": nw.Float64()}
-        table = wrap(self._copied(query, types))
+        only = None if known is None else (self._plain(known), self.schema[known])
+        query = ranges_query(self._source, columns, bins, only, [self._plain(name) for name in by])
+        numbers: dict[str, nw.dtypes.DType] = {"low": nw.Float64(), "high": nw.Float64()}
+        types = {"set": nw.Int64(), "b": nw.Float64(), "n": nw.Int64(), **numbers}
+        types |= {f"g{index}": self.schema[name] for index, name in enumerate(by)}
+        table = self._copied(query, types, "polars")  # whose missing values are None
         return read_ranges({name: table[name].to_list() for name in types}, list(pieces))
 
     def head(self, columns: Sequence[str], n: int) -> Any:
@@ -190,13 +201,30 @@ class PostgresEngine(Engine):
         row = self._ask(distinct_query(self._source, [self._plain(name) for name in columns]), rows=True)[0]
         return {name: int(value) for name, value in zip(columns, row, strict=True)}
 
-    def _grouped(self, keys: Sequence[Key], weight: str | None, limit: int, frequent: tuple[int, int] = (0, 1)) -> Any:
+    def picked(self, columns: Sequence[str], boxes: Sequence[Box], n: int) -> Picked:
+        """The first rows that are in one of these boxes; see `Engine.picked`."""
+        self._number_rows()
+        _, types, names = self._rows(columns)
+        query, values = picked_query(self._source, [self._plain(name) for name in columns], boxes, self._plain, n)
+        self.statements += 1
+        table = wrap(asked_rows(self._connection, query, values, {**types, "row": nw.Int64()}, self.backend))
+        frame = table.select(*names).rename(names).to_native()
+        return Picked(frame=frame, numbers=table["row"].to_numpy().astype(np.int64))
+
+    def _grouped(
+        self,
+        keys: Sequence[Key],
+        weight: str | None,
+        limit: int,
+        frequent: tuple[int, int] = (0, 1),
+        summed: Sequence[str] = (),
+    ) -> Any:
         described = [
             (key, None, nw.Int64()) if key.form == "part" else (key, self._plain(key.column), self.schema[key.column])
             for key in keys
         ]
         weights = None if weight is None else self._plain(weight)
-        return grouped_query(self._source, described, weights, limit, frequent)
+        return grouped_query(self._source, described, weights, limit, frequent, [self._plain(name) for name in summed])
 
     def _group_types(self, keys: Sequence[Key], weight: str | None) -> dict[str, nw.dtypes.DType]:
         types = {f"k{index}": key.type_in(self.schema) for index, key in enumerate(keys)}
@@ -282,6 +310,11 @@ def _refuse_password(address: str) -> None:
             "The address contains a password, which others can read there. Leave it out, and set PGPASSWORD or write "
             "it to ~/.pgpass."
         )
+
+
+def _are_finite(low: Any, high: Any) -> bool:
+    """Whether numbers between these ends are finite; for the server what is not a number is larger than any other."""
+    return low is None or (math.isfinite(low) and math.isfinite(high))
 
 
 def _parts(table: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -24,6 +24,25 @@ def ask(connection: Any, query: Any, *, rows: bool) -> Any:
             return cursor.fetchall() if rows else cursor.description
     except psycopg.Error as error:
         raise explained(error, "read") from None
+
+
+def asked_rows(
+    connection: Any, query: Any, values: Sequence[Any], types: Mapping[str, nw.dtypes.DType], backend: Backend
+) -> Any:
+    """A few rows as a frame; `values` stand for $1, $2, ... and are sent beside the statement."""
+    import polars as pl
+    import psycopg
+
+    try:
+        with psycopg.RawCursor(connection) as cursor:
+            rows = cursor.execute(query, values, prepare=True).fetchall()
+    except psycopg.Error as error:
+        raise explained(error, "read") from None
+    series = [
+        pl.Series(name, [row[index] for row in rows], dtype=getattr(pl, type(dtype).__name__))
+        for index, (name, dtype) in enumerate(types.items())
+    ]
+    return from_polars(pl.DataFrame(series), backend)
 
 
 def copied(connection: Any, query: Any, types: Mapping[str, nw.dtypes.DType], backend: Backend) -> tuple[Any, int]:

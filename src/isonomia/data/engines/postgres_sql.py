@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from isonomia.data.engines.engine import PRIME, ROUNDS, Key, first_key, part_bounds
+from isonomia.data.engines.engine import PRIME, ROUNDS, Box, Key, first_key, part_bounds
 
 #: What columns of a type are read as, by the type's object id. Others cannot be counted.
 TYPES: Mapping[int, Any] = {
@@ -39,32 +39,30 @@ def plain(name: str, oid: int, dtype: nw.dtypes.DType) -> Any:
 def profile_query(
     source: Any, columns: Sequence[tuple[str, Any, nw.dtypes.DType]], ends: Sequence[str]
 ) -> tuple[Any, list[tuple[str, str]]]:
-    """Rows, known values and finite numbers of every column, the ends of some; and what each field of the answer is."""
+    """Rows and known values of every column, ends of floats and of some others; what each field of the answer is."""
     from psycopg import sql
 
     parts: list[Any] = [sql.SQL("count(*)")]
     fields = [("rows", "")]
     for name, column, dtype in columns:
-        where: Any = sql.SQL("")
-        known: Any = sql.SQL("count({})").format(column)
-        if dtype == nw.Float64:
-            where = sql.SQL(" FILTER (WHERE {0} > '-Infinity' AND {0} < 'Infinity')").format(column)
-        parts.append(known)
+        parts.append(sql.SQL("count({})").format(column))
         fields.append(("known", name))
-        if dtype == nw.Float64:
-            parts.append(sql.SQL("count({}){}").format(column, where))
-            fields.append(("finite", name))
-        if name in ends:
-            parts += [sql.SQL("min({}){}").format(column, where), sql.SQL("max({}){}").format(column, where)]
+        if name in ends or dtype == nw.Float64:  # which tell whether there is an infinite one
+            parts += [sql.SQL("min({})").format(column), sql.SQL("max({})").format(column)]
             fields += [("low", name), ("high", name)]
     return sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(parts), source), fields
 
 
-def nan_query(source: Any, columns: Sequence[Any]) -> Any:
-    """How many values of each column are not a number."""
+def finite_query(source: Any, columns: Sequence[Any]) -> Any:
+    """For each column how many values are not a number, how many finite; the smallest and the largest finite one."""
     from psycopg import sql
 
-    counted = (sql.SQL("count(*) FILTER (WHERE {} = 'NaN')").format(column) for column in columns)
+    counted = (
+        sql.SQL(
+            "count(*) FILTER (WHERE {0} = 'NaN'), count(*) FILTER ({1}), min({0}) FILTER ({1}), max({0}) FILTER ({1})"
+        ).format(column, sql.SQL("WHERE {0} > '-Infinity' AND {0} < 'Infinity'").format(column))
+        for column in columns
+    )
     return sql.SQL("SELECT {} FROM {}").format(_comma().join(counted), source)
 
 
@@ -74,8 +72,9 @@ def grouped_query(
     weight: Any,
     limit: int,
     frequent: tuple[int, int] = (0, 1),
+    summed: Sequence[Any] = (),
 ) -> Any:
-    """The groups of equal keys and what is summed over each: k0, k1, ... as they are shown, n, w, w2.
+    """The groups of equal keys and what is summed over each: k0, k1, ... as they are shown, n, w, w2, sum0, square0.
 
     With `frequent` only groups whose first keys, so many, are those of so many rows.
     """
@@ -97,6 +96,13 @@ def grouped_query(
     if weight is not None:
         read.append(sql.SQL("{}::float8 AS w").format(weight))
         shown.append(sql.SQL("sum(w) AS w, sum(w * w) AS w2"))
+    for index, column in enumerate(summed):
+        y, total, squares = (sql.Identifier(f"{name}{index}") for name in ("y", "sum", "square"))
+        x = sql.SQL("{}::float8").format(column)  # whose square must not be too small for the server
+        finite = "CASE WHEN abs({0}) < 1e-150 THEN 0 WHEN {0} > '-Infinity' AND {0} < 'Infinity' THEN {0} END AS {1}"
+        read.append(sql.SQL(finite).format(x, y))
+        times = sql.SQL("{}").format(y) if weight is None else sql.SQL("w * {}").format(y)
+        shown.append(sql.SQL("sum({0}) AS {1}, sum({0} * {2}) AS {3}").format(times, total, y, squares))
     names = [sql.Identifier(f"g{i}") for i in range(len(keys))]
     own, least = frequent
     if least > 1:
@@ -129,9 +135,13 @@ def packed_query(groups: Any, keys: int, place: int, *, weighted: bool) -> Any:
 
 
 def each_query(
-    groups: Sequence[Any], types: Sequence[Sequence[nw.dtypes.DType]], width: int, shared: int, *, weighted: bool
+    groups: Sequence[Any],
+    types: Sequence[Sequence[nw.dtypes.DType]],
+    width: int,
+    shared: int,
+    sums: Sequence[str],
 ) -> Any:
-    """Several sets of groups in one answer: own keys as texts t or numbers x, then the shared ones."""
+    """Several sets of groups in one answer: own keys as texts t or numbers x, then the shared ones, then sums."""
     from psycopg import sql
 
     parts = []
@@ -148,7 +158,7 @@ def each_query(
                     text = sql.SQL("{}::text").format(key)
             fields += [text, number]
         fields += [sql.Identifier(f"k{len(own) + place}") for place in range(shared)]
-        fields.append(sql.SQL("n, w, w2" if weighted else "n"))
+        fields += [sql.Identifier(name) for name in sums]
         parts.append(sql.SQL("(SELECT {} FROM ({}) AS e{})").format(_comma().join(fields), query, sql.SQL(str(index))))
     return sql.SQL(" UNION ALL ").join(parts)
 
@@ -158,11 +168,16 @@ def ranges_query(
     columns: Sequence[tuple[Any, Sequence[tuple[float, float]]]],
     bins: int,
     known: tuple[Any, nw.dtypes.DType] | None,
+    by: Sequence[Any] = (),
 ) -> Any:
-    """Rows, smallest and largest number of each bin of some pieces of several columns."""
+    """Rows, smallest and largest number of each bin of some pieces of several columns; by other columns, too."""
     from psycopg import sql
 
     where: Any = sql.SQL("")
+    groups = sql.SQL("").join(sql.SQL(", {}").format(sql.Identifier(f"g{index}")) for index in range(len(by)))
+    others = sql.SQL("").join(
+        sql.SQL(", {} AS {}").format(column, sql.Identifier(f"g{index}")) for index, column in enumerate(by)
+    )
     if known is not None:
         where = sql.SQL(" WHERE {}").format(_is_known(*known))
     parts = []
@@ -170,9 +185,9 @@ def ranges_query(
         x = sql.SQL("nullif({}::float8, 'NaN')").format(column)
         parts.append(
             sql.SQL(
-                "(SELECT {} AS set, b, count(*) AS n, min(x) AS low, max(x) AS high FROM (SELECT x, {} AS b FROM "
-                "(SELECT {} AS x FROM {}{}) AS r) AS s WHERE b IS NOT NULL GROUP BY b)"
-            ).format(sql.Literal(index), _pieced(pieces, bins), x, source, where)
+                "(SELECT {0} AS set, b, count(*) AS n, min(x) AS low, max(x) AS high{1} FROM (SELECT x, {2} AS b{1} "
+                "FROM (SELECT {3} AS x{4} FROM {5}{6}) AS r) AS s WHERE b IS NOT NULL GROUP BY b{1})"
+            ).format(sql.Literal(index), groups, _pieced(pieces, bins), x, others, source, where)
         )
     return sql.SQL(" UNION ALL ").join(parts)
 
@@ -200,6 +215,34 @@ def sample_query(source: Any, columns: Sequence[Any], seed: int, bound: int) -> 
     inner = sql.SQL("SELECT {}, row_number() OVER () - 1 AS row FROM {}").format(_named(columns), source)
     ordered = sql.SQL("SELECT *, {} AS ord FROM ({}) AS r").format(_order(sql.Identifier("row"), seed), inner)
     return sql.SQL("SELECT * FROM ({}) AS r WHERE ord < {}").format(ordered, sql.Literal(bound))
+
+
+def picked_query(
+    source: Any, columns: Sequence[Any], boxes: Sequence[Box], plain: Callable[[str], Any], n: int
+) -> tuple[Any, list[Any]]:
+    """The first rows that are in one of some boxes, with their numbers; and the values that $1, $2, ... stand for."""
+    from psycopg import sql
+
+    values: list[Any] = []
+    inside = []
+    for box in boxes:
+        parts: list[Any] = [sql.SQL("true")]
+        for name, value in box.values.items():
+            if value is None:
+                parts.append(sql.SQL("{} IS NULL").format(plain(name)))
+                continue
+            values.append(value)
+            parts.append(sql.SQL("{} = {}").format(plain(name), sql.SQL(f"${len(values)}")))
+        for name, (low, high) in box.ranges.items():
+            parts.append(
+                sql.SQL("{0}::float8 >= {1} AND {0}::float8 <= {2}").format(plain(name), _number(low), _number(high))
+            )
+        inside.append(sql.SQL("({})").format(sql.SQL(" AND ").join(parts)))
+    query = sql.SQL(
+        "SELECT {}, {} AS row FROM (SELECT *, row_number() OVER () - 1 AS {} FROM {}) AS numbered WHERE {} "
+        "ORDER BY row LIMIT {}"
+    ).format(_named(columns), _row(), _row(), source, sql.SQL(" OR ").join(inside), sql.Literal(n))
+    return query, values
 
 
 def _order(row: Any, seed: int) -> Any:

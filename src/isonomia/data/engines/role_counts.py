@@ -133,12 +133,14 @@ def count_beside(
     protected: bool,
     also: Sequence[Key] = (),
     least: int = 1,
+    means: Sequence[str] = (),
 ) -> list[RoleCounts | None]:
     """The rows counted by each set of keys, beside outcomes, scores and protected attributes where asked for.
 
     `bins` are those that scores are counted in: 0 for their values, None for the decisions that follow from them.
     All sets are counted by the keys `also`, too. Combinations of a set's own keys that fewer than `least` rows have
-    are left out. None stands for a set with more combinations than memory allows.
+    are left out. None stands for a set with more combinations than memory allows. The means of the numbers in the
+    columns `means`, and of their squares, are columns of their own (`mean_names`).
     """
     profile = engine.profile(ends=_with_ends(roles))
     few = profile.rows <= EXACT_ROWS
@@ -155,7 +157,7 @@ def count_beside(
     if few and roles.weight is not None:
         shared.append(Key(column=roles.weight))
     limit = max(EXACT_ROWS, engine.memory // GROUP_BYTES // len(sets))
-    found = engine.grouped_each(sets, shared=_distinct(shared), weight=weight, limit=limit, least=least)
+    found = engine.grouped_each(sets, shared=_distinct(shared), weight=weight, limit=limit, least=least, summed=means)
     return [None if groups is None else _as_table(groups, weight, bins or 0) for groups in found]
 
 
@@ -238,10 +240,21 @@ def _distinct(keys: Sequence[Key]) -> list[Key]:
     return list({key.column: key for key in keys}.values())
 
 
+def mean_names(column: str) -> tuple[str, str]:
+    """What the columns of means are called: of the numbers of a column, and of their squares."""
+    return f"isonomia mean of {column}", f"isonomia mean square of {column}"
+
+
 def _as_table(groups: Groups, weight: str | None, bins: int) -> RoleCounts:
     table = wrap(groups.frame)
     order = _sorted(table)
-    table, counts = table[order], groups.n[order]
+    mass = groups.n if groups.w is None else np.where(groups.w > 0, groups.w, 1.0)
+    means = [
+        nw.new_series(name, total / mass, nw.Float64, backend=table.implementation)
+        for column, sums in groups.sums.items()
+        for name, total in zip(mean_names(column), sums, strict=True)
+    ]
+    table, counts = table.with_columns(*means)[order], groups.n[order]
     if weight is not None and groups.w is not None and groups.w2 is not None:
         index, counts, weights = spread_weights(counts, groups.w[order], groups.w2[order])
         table = table[index]

@@ -11,14 +11,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from isonomia.data.engines.engine import Key
-from isonomia.data.engines.lazy_keys import pieced, shown_by
+from isonomia.data.engines.lazy_keys import pieced, shown_by, sums_of
 
 #: Tasks of Spark that add up groups, at most.
 _TASKS = 64
 #: Bytes of a method that Java compiles; it interprets larger ones, many times slower than what Spark does without them.
 _COMPILED = 8000
+#: The numbers that Spark gives to rows are those within a partition, and this many times that of the partition.
+_PART = 1 << 33
 #: Texts, whole numbers and floats to group by, and what stands for those that a set does not group by.
 _KINDS = {"t": nw.String(), "c": nw.Int64(), "x": nw.Float64()}
 _CONSTANTS: Mapping[str, str | int | float] = {"t": "", "c": 0, "x": 0.0}
@@ -57,7 +61,7 @@ def groups_of_sets(
     shared: Sequence[Key],
     schema: Mapping[str, nw.dtypes.DType],
     *,
-    weighted: bool,
+    summed: tuple[int, bool],
     least: int,
     limit: int,
 ) -> nw.LazyFrame[Any]:
@@ -71,18 +75,21 @@ def groups_of_sets(
     sets, shared, least
         See `Engine.grouped_each`.
     schema : mapping
-    weighted : bool
+    summed : (int, bool)
+        How many numbers y0, y1, ... are summed, and whether there are weights w.
     limit : int
         How many groups of all sets together are returned, at most.
     """
+    numbers, weighted = summed
     casts: dict[str, nw.Expr] = {}
     parts = [_slots(own, keys, schema, casts) for own in sets]
     beside = [*(keys[key] for key in shared), *(f"v{keys[key]}" for key in shared if key.form in ("bands", "bins"))]
-    kept = dict.fromkeys([*beside, *(("w",) if weighted else ())])
+    kept = dict.fromkeys([*beside, *(("w",) if weighted else ()), *(f"y{index}" for index in range(numbers))])
     frame = each_row_per_set(rows.select(*kept, *(expr.alias(name) for name, expr in casts.items())), parts, list(kept))
     slots = sorted({slot for part in parts for slot in part})
     own_keys = ["set", *(slot for slot in slots if slot[0] in "tcx")]
-    total = {"n": nw.len()}
+    total = sums_of(numbers, weighted=weighted)
+    sums = [name for name in total if name != "n"]
     for slot in slots:
         if slot[0] in "lv":
             total[slot] = nw.col(slot).min()
@@ -91,11 +98,9 @@ def groups_of_sets(
             total |= {f"w{slot}": (nw.col("w") * nw.col(slot)).sum()} if weighted else {}
     shown = []
     for place, key in enumerate(shared):
-        sums, expr = shown_by(keys[key], key, weighted=weighted)
-        total |= sums
+        more, expr = shown_by(keys[key], key, weighted=weighted)
+        total |= more
         shown.append(expr.alias(f"s{place}"))
-    if weighted:
-        total |= {"w": nw.col("w").sum(), "w2": (nw.col("w") * nw.col("w")).sum()}
     found = frame.group_by(*own_keys, *dict.fromkeys(keys[key] for key in shared)).agg(**total)
     if least > 1:
         together = nw.col("n").sum().over(*own_keys)
@@ -104,11 +109,28 @@ def groups_of_sets(
     found = found.head(limit).filter(nw.col("n") > 0)
     width = max(len(own) for own in sets)
     common = [expr for place in range(width) for expr in _common(place, parts, weighted=weighted)]
-    return found.select("set", *common, *shown, nw.col("n").cast(nw.Int64), *(("w", "w2") if weighted else ()))
+    return found.select("set", *common, *shown, nw.col("n").cast(nw.Int64), *sums)
+
+
+def rows_by_part(rows: nw.LazyFrame[Any], number: str) -> nw.LazyFrame[Any]:
+    """How many rows each partition has; `number` is the column of row numbers that Spark gave."""
+    parts = rows.select((nw.col(number) // _PART).alias("part"))
+    return parts.group_by("part").agg(n=nw.len())
+
+
+def numbered_from_0(numbers: NDArray[np.int64], parts: Mapping[int, int]) -> NDArray[np.int64]:
+    """Row numbers that Spark gave, which begin anew in every partition, as numbers of all rows.
+
+    >>> numbered_from_0(np.array([1, (1 << 33) + 2]), {0: 10, 1: 5}).tolist()
+    [1, 12]
+    """
+    before = dict(zip(sorted(parts), np.cumsum([0, *(parts[part] for part in sorted(parts))]).tolist(), strict=False))
+    first = np.array([before[part] for part in (numbers // _PART).tolist()], dtype=np.int64)
+    return first + numbers % _PART
 
 
 def ranges_of_sets(
-    rows: nw.LazyFrame[Any], pieces: Sequence[Sequence[tuple[float, float]]], bins: int
+    rows: nw.LazyFrame[Any], pieces: Sequence[Sequence[tuple[float, float]]], bins: int, by: Sequence[str] = ()
 ) -> nw.LazyFrame[Any]:
     """Rows, smallest and largest number of each bin of the columns x0, x1, ..., as `group_tables.read_ranges` reads."""
     most = bins * max(len(own) for own in pieces)
@@ -117,8 +139,8 @@ def ranges_of_sets(
         binned = [found.cast(nw.Int64) + index * most for index, found in enumerate(binned)]
     parts = [{"b": f"b{index}", "x": f"x{index}"} for index in range(len(pieces))]
     frame = rows.with_columns(*(found.alias(f"b{index}") for index, found in enumerate(binned)))
-    frame = each_row_per_set(frame, parts, []).filter(~nw.col("b").is_null())
-    groups = frame.group_by(*(("b",) if bins else ("set", "b")))
+    frame = each_row_per_set(frame, parts, by).filter(~nw.col("b").is_null())
+    groups = frame.group_by(*(("b",) if bins else ("set", "b")), *by)
     found = groups.agg(n=nw.len(), low=nw.col("x").min(), high=nw.col("x").max())
     return found.with_columns((nw.col("b") // most).alias("set")) if bins else found
 

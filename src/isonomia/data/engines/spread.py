@@ -92,22 +92,22 @@ def spread_of(
     for _ in range(PASSES):
         if not wanted:
             break
-        single = all(name in bins and _rows_in(bins[name], own) <= SINGLE_ROWS for name, own in wanted.items())
-        pieces = {name: own if single else _pieces(own, geometric=name in bins) for name, own in wanted.items()}
+        single = all(name in bins and rows_in(bins[name], own) <= SINGLE_ROWS for name, own in wanted.items())
+        pieces = {name: own if single else pieces_of(own, geometric=name in bins) for name, own in wanted.items()}
         most = max(len(own) for own in pieces.values())
         found = engine.ranges(pieces, bins=0 if single else max(2, BINS // most), known=known)
         for name, own in found.items():
-            bins[name] = own if name not in bins else _refined(bins[name], wanted[name], own)
+            bins[name] = own if name not in bins else refined(bins[name], wanted[name], own)
         wanted = {name: unclear for name in wanted if (unclear := _unclear(bins[name], shares, few))}
     return {name: _spread(bins.get(name), shares, few) for name in names}
 
 
-def _rows_in(bins: Ranges, wanted: Sequence[tuple[float, float]]) -> int:
+def rows_in(bins: Ranges, wanted: Sequence[tuple[float, float]]) -> int:
     """How many rows the bins to be cut have."""
     return int(bins.n[np.isin(bins.low, [low for low, _ in wanted])].sum())
 
 
-def _pieces(wanted: Sequence[tuple[float, float]], *, geometric: bool) -> list[tuple[float, float]]:
+def pieces_of(wanted: Sequence[tuple[float, float]], *, geometric: bool) -> list[tuple[float, float]]:
     """Bins to be cut, those over several orders of magnitude first into pieces of growing width.
 
     Equal widths alone would take many passes where most numbers are small and a few are very large.
@@ -124,12 +124,15 @@ def _pieces(wanted: Sequence[tuple[float, float]], *, geometric: bool) -> list[t
     return out
 
 
-def _refined(bins: Ranges, wanted: Sequence[tuple[float, float]], found: Ranges) -> Ranges:
+def refined(bins: Ranges, wanted: Sequence[tuple[float, float]], found: Ranges) -> Ranges:
     """The bins, those that were cut replaced by their own."""
     cut = np.isin(bins.low, [low for low, _ in wanted])
     n, low, high = (np.concatenate([getattr(bins, part)[~cut], getattr(found, part)]) for part in ("n", "low", "high"))
     order = np.argsort(low, kind="stable")
-    return Ranges(n=n[order], low=low[order], high=high[order])
+    left = np.flatnonzero(~cut).tolist()
+    by = [[*(old[place] for place in left), *new] for old, new in zip(bins.by, found.by, strict=True)]
+    values = tuple(tuple(column[place] for place in order.tolist()) for column in by)
+    return Ranges(n=n[order], low=low[order], high=high[order], by=values)
 
 
 def _unclear(bins: Ranges, shares: Sequence[float], few: int) -> list[tuple[float, float]]:

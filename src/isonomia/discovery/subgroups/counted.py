@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ PART = "isonomia part"
 KEPT = 500_000
 #: Sets of features that are looked at together, and the share of the memory that one `GROUP BY` of several may take.
 AT_ONCE, SHARE = 512, 8
+
+T = TypeVar("T")
 
 #: The rows that count, of a problem, and what a lattice sums over them.
 Terms = Callable[[Problem], tuple[Problem, Mapping[str, Floats]]]
@@ -72,6 +74,8 @@ class CountedRows:
     split_key: Key | None = None
     side: tuple[int, ...] = ()
     _kept: dict[Any, Problem] = field(default_factory=dict)
+    #: Cells as they were counted, by what they were counted by: all parts of a split read the same ones.
+    _answers: dict[tuple[Any, ...], dict[Any, Subject]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, subject: Subject, *, bins: Bins, binning: Binning, scored: bool) -> CountedRows:
@@ -94,16 +98,18 @@ class CountedRows:
         cuts = {cut.name: _whole_days(cut) for cut in columns.cuts}
         alone = columns.parts([(name,) for name in cuts])
         features = tuple(cut.codes(part.known) for cut, part in zip(cuts.values(), alone, strict=True))
-        return cls(subject=subject, cuts=cuts, features=features, notes=columns.notes, scored=scored)
+        first: dict[Any, Subject] = {}
+        if subject.weights is None:  # sums of weights are rounded: a pair and its features need the same cells
+            first = {frozenset({(one.name, one.edges)}): part for one, part in zip(features, alone, strict=True)}
+        return cls(
+            subject=subject, cuts=cuts, features=features, notes=columns.notes, scored=scored, _answers={(): first}
+        )
 
     def everyone(self, problem: Problem) -> Problem:
         """The problem with the outcomes of these rows, by no feature."""
         subject, levels = self.subject, self.levels
         if self.split_key is not None or self.scored:
-            (found,) = subject.beside([[]], scores=self.scored, also=self._also(scores=False))
-            if found is None:
-                raise too_many([PART])
-            subject = found
+            subject = self._of_nothing()
         part, rows = self._read(problem, subject)
         if self.scored:
             levels = ScoreLevels.of(subject.take(rows), self.subject.data.score_edges)
@@ -112,6 +118,17 @@ class CountedRows:
             part = replace(part, expected=levels.expected(subject.take(rows)))
         own = replace(self, levels=levels, _kept={})
         return replace(part, features=problem.features, counted=own)
+
+    def _of_nothing(self) -> Subject:
+        """The outcomes of all rows by their part of the split, and by scores."""
+        also = self._also(scores=False)
+        known = self._answers.setdefault((*also, *(("scores",) if self.scored else ())), {})
+        if frozenset() not in known:
+            (found,) = self.subject.beside([[]], scores=self.scored, also=also)
+            if found is None:
+                raise too_many([PART])
+            known[frozenset()] = found
+        return known[frozenset()]
 
     def split(self, problem: Problem, shares: Sequence[float], chosen: Sequence[Collection[int]]) -> list[Problem]:
         """The problems on some parts of a random split at these shares of the rows."""
@@ -127,10 +144,18 @@ class CountedRows:
         of them. Combinations of fewer than `least` rows are left out where a set is counted alone.
         """
         left = dict(enumerate(sets))
+        marks = {index: self._mark(problem, names) for index, names in left.items()}
         for mark, kept in list(self._kept.items()):
-            for index in [index for index, names in left.items() if self._mark(problem, names) <= mark]:
+            for index in [index for index in left if marks[index] <= mark]:
                 del left[index]
                 yield index, kept
+        for mark, part in self._counted_before():
+            if found := [index for index in left if marks[index] <= mark]:
+                here = [column.name for column in problem.features if (column.name, column.edges) in mark]
+                kept = self._kept[self._mark(problem, here)] = self._problem(problem, part, here)
+                for index in found:
+                    del left[index]
+                    yield index, kept
         while left:
             some = [frozenset(left[index]) for index in list(left)[:AT_ONCE]]
             for batch, own in self._batches(problem, some, least):
@@ -188,10 +213,26 @@ class CountedRows:
         for names, part in zip(ordered, self.subject.beside(keys, also=also), strict=True):
             if part is None:
                 raise too_many(names)
+            mark = self._mark(problem, names)
             found.append(self._problem(problem, part, names))
-            self._kept[self._mark(problem, names)] = found[-1]
-        while sum(one.length for one in self._kept.values()) > KEPT:
-            del self._kept[next(iter(self._kept))]
+            self._kept[mark], self._counted[mark] = found[-1], part
+        _keep_few(self._kept, lambda one: one.length)
+        _keep_few(self._counted, lambda one: one.known.height)
+        return found
+
+    @property
+    def _counted(self) -> dict[Any, Subject]:
+        """The cells that were counted by the same columns beside features."""
+        return self._answers.setdefault(tuple(self._also(scores=self.scored)), {})
+
+    def _counted_before(self) -> list[tuple[Any, Subject]]:
+        """Those, and the cells of all parts of a split, which are cells of all rows."""
+        found = list(self._counted.items())
+        if self.split_key is None:
+            also = tuple(self._also(scores=self.scored))
+            for key, cells in self._answers.items():
+                split = len(key) == len(also) + 1 and isinstance(key[0], Key) and key[0].form == "part"
+                found += cells.items() if split and key[1:] == also else ()
         return found
 
     def _mark(self, problem: Problem, names: Collection[str]) -> frozenset[Any]:
@@ -244,6 +285,13 @@ class CountedRows:
             edges = {*self.levels.changes, *((0.5,) if roles.prediction is None else ())}
             keys.append(Key(column=roles.score[0], form="bands", edges=tuple(sorted(edges)) or (0.5,)))
         return keys
+
+
+def _keep_few(cells: dict[Any, T], size: Callable[[T], int]) -> None:
+    """Forget the cells that were counted first, while they are too many."""
+    total = sum(map(size, cells.values()))
+    while total > KEPT:
+        total -= size(cells.pop(next(iter(cells))))
 
 
 def joined_sets(sets: Sequence[frozenset[str]], fits: Callable[[frozenset[str]], bool]) -> list[frozenset[str]]:

@@ -47,7 +47,7 @@ def with_holdout(
     """
     if method.measure is None:
         raise SpecError(f"The method '{method.id}' cannot measure what it found on other rows; leave `holdout` out.")
-    halves = _halves(problem, holdout, twice=method.nested)
+    problem, halves = _halves(problem, holdout, twice=method.nested)
     ways = [_one_way(method, problem, *parts, max_overlap, k, one_by_one=one_by_one) for parts in halves]
     search, (searched, other) = ways[0].search, halves[0]
     found = [one for way in ways for one in way.adjusted(len(ways))]
@@ -66,17 +66,20 @@ def with_holdout(
     return present.without_repeats(search, problem, _SAME if max_overlap is None else max_overlap, k)
 
 
-def _halves(problem: Problem, holdout: float, *, twice: bool) -> list[tuple[Problem, Problem]]:
-    """The rows to search and the others: the last rows of a random order are held out, then the first ones."""
+def _halves(problem: Problem, holdout: float, *, twice: bool) -> tuple[Problem, list[tuple[Problem, Problem]]]:
+    """All rows; and those to search and the others: the last of a random order are held out, then the first ones.
+
+    All rows come with the parts, so that an engine that counts parts has counted all rows, too.
+    """
     shares = sorted({holdout, 1 - holdout})
     parts = range(len(shares) + 1)
     last = {part for part in parts if part > shares.index(1 - holdout)}
     first = {part for part in parts if part <= shares.index(holdout)}
     chosen = [side for held in ([last, first] if twice else [last]) for side in ({*parts} - held, held)]
-    found = problem.parts(shares, chosen)
+    everyone, *found = problem.parts(shares, [{*parts}, *chosen])
     if min(part.n for part in found) == 0:
         raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
-    return list(zip(found[::2], found[1::2], strict=True))
+    return everyone, list(zip(found[::2], found[1::2], strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,7 +134,8 @@ class Problem:
             return self.counted.split(self, shares, chosen)
         numbers = np.arange(self.length) if self.numbers is None else self.numbers
         part = part_of(numbers, shares, self.seed)
-        return [self.take(np.flatnonzero(np.isin(part, list(own)))) for own in chosen]
+        everyone = len(shares) + 1
+        return [self if len(own) == everyone else self.take(np.flatnonzero(np.isin(part, list(own)))) for own in chosen]
 
     @property
     def min_rows(self) -> float:

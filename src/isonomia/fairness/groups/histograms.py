@@ -6,7 +6,6 @@ compared in the time of the smaller one: between two jumps of one distribution f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -227,7 +226,7 @@ def _binned_figures(sets: Floats, first: Indices, second: Indices, values: Float
     mean = (sets @ x) * inverse
     variance = np.maximum((sets @ (x * x)) * inverse - mean * mean, 0.0)
     cdf = np.cumsum(sets, axis=-1) * inverse[..., None]
-    quantiles = np.stack([_quantile(one, values, levels) for one in cdf])
+    quantiles = _quantile(cdf, values, levels)
     widths = np.diff(values)
     ks, moved = np.empty((first.size, sets.shape[1])), np.empty((first.size, sets.shape[1]))
     for pair, (g, r) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
@@ -246,18 +245,28 @@ def _binned_figures(sets: Floats, first: Indices, second: Indices, values: Float
 
 
 def _quantile(cdf: Floats, values: Floats, levels: Floats) -> Floats:
-    """Where distribution functions (replicates, bins) reach each level, on a straight line between bins."""
+    """Where distribution functions (..., bins) reach each level, on a straight line between bins: (..., levels)."""
+    last, flat = values.size - 1, cdf.ravel()
+    rows = np.arange(0, flat.size, values.size)
     out = []
-    last = values.size - 1
-    take: Callable[[NDArray[Any]], Floats] = lambda at: np.take_along_axis(cdf, at[:, None], axis=-1)[:, 0]  # noqa: E731
     for q in levels.tolist():
-        index = np.minimum((cdf < q - SLACK).sum(axis=-1), last)
+        index = np.minimum(_number_below(flat, rows, values.size, q - SLACK), last)
         before = np.maximum(index - 1, 0)
-        up, down = take(index), np.where(index > 0, take(before), 0.0)
+        up, down = flat[rows + index], np.where(index > 0, flat[rows + before], 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(up > down, np.clip((q - down) / (up - down), 0.0, 1.0), 1.0)
-        out.append(values[before] + share * (values[index] - values[before]))
+        out.append((values[before] + share * (values[index] - values[before])).reshape(cdf.shape[:-1]))
     return np.stack(out, axis=-1)
+
+
+def _number_below(flat: Floats, rows: NDArray[np.intp], size: int, level: float) -> NDArray[np.intp]:
+    """How many of the `size` numbers from each of these rows on are below a level; they never fall: by bisection."""
+    low, high = np.zeros(rows.size, dtype=np.intp), np.full(rows.size, size, dtype=np.intp)
+    for _ in range(size.bit_length()):
+        middle = (low + high) // 2
+        below = (low < high) & (flat[rows + np.minimum(middle, size - 1)] < level)
+        low, high = np.where(below, middle + 1, low), np.where(below, high, middle)
+    return low
 
 
 def _ends(draws: Floats, at: Floats, exact: Floats, level: float, *, distance: bool) -> tuple[Floats, Floats]:

@@ -159,7 +159,8 @@ class _Rows:
         weight = self.w * self.n
         for _ in range(STEPS):
             a, b = trial = at + step
-            odds = np.clip(base + unit * (a[code] + b[code] * x), -30, 30)
+            line = a + b * x if self.size == 1 else a[code] + b[code] * x
+            odds = np.clip(base + unit * line, -30, 30)
             ratio = np.exp(odds)  # finite, since log odds are
             q = ratio / (1 + ratio)
             value = self._sums(of_row * (self.y * odds - np.log1p(ratio)))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Kind
+from isonomia.data.engines.engine import Key
 from isonomia.metrics import Metric, Rows, RowSums, ScoreLevels, Sums
 from isonomia.robustness.slices.slice_rows import Excess, compares_errors, excess_of
 from isonomia.robustness.slices.slicing import FEW_VALUES, Slicing, common_labels
@@ -33,10 +34,20 @@ class CountedSlices(CountedColumns):
     slicing : "quantile" or "uniform"
     bins, min_samples : int
         At most so many slices of numbers; categories with fewer rows share one slice.
+    also, means
+        As in `Dataset.beside`.
     """
 
     def __init__(
-        self, subject: Subject, names: Sequence[str], *, slicing: Slicing, bins: int, min_samples: int
+        self,
+        subject: Subject,
+        names: Sequence[str],
+        *,
+        slicing: Slicing,
+        bins: int,
+        min_samples: int,
+        also: Sequence[Key] = (),
+        means: Sequence[str] = (),
     ) -> None:
         assert slicing in ("quantile", "uniform")  # others look at rows
         few = {"integer": FEW_VALUES, "numeric": min(bins, FEW_VALUES)} if slicing == "quantile" else {}
@@ -47,7 +58,7 @@ class CountedSlices(CountedColumns):
         cutting = Cutting(
             binning=slicing, bins=lambda name: bins, few=lambda kind, bins: few.get(kind, 0), labels=labels
         )
-        super().__init__(subject, names, cutting)
+        super().__init__(subject, names, cutting, also=also, means=means)
 
 
 class RowsInCounts:

@@ -6,14 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from isonomia.data import Backend
 from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Table, affected, beyond, finite, wilson
 from isonomia.languages import Message, People, msg
-from isonomia.robustness.slices.row_failures import Harm, Pattern
-from isonomia.subject import Subject
+from isonomia.robustness.slices.failures import Failures, WorstRows
+from isonomia.robustness.slices.row_failures import Pattern, settled
 
 FINDINGS = 5
 
@@ -60,16 +57,10 @@ def kind_titles() -> dict[str, Message]:
     }
 
 
-def row_table(
-    subject: Subject,
-    harm: Harm,
-    order: NDArray[np.intp],
-    reasons: Sequence[Sequence[Message]],
-    positions: NDArray[np.intp],
-    backend: Backend,
-) -> Table:
+def row_table(worst: WorstRows, reasons: Sequence[Sequence[Message]], backend: Backend) -> Table:
     """The worst rows with the reasons found for each."""
-    surface = subject.surface
+    surface, truth, harm = worst.outcome.surface, worst.outcome.truth, worst.harm
+    assert truth is not None
 
     def shown(value: Any) -> Any:
         return float(value) if surface.task == "regression" else str(surface.classes[int(value)])
@@ -83,31 +74,28 @@ def row_table(
 
     rows = [
         {
-            "row": int(positions[row]),
-            "true": shown(subject.truth[row]),
-            "predicted": predicted(int(row)),
+            "row": number,
+            "true": shown(truth[row]),
+            "predicted": predicted(row),
             "confidence": finite(harm.confidence[row]),
             "harm": float(harm.size[row]),
             "kind": str(harm.kind[row]),
-            "reasons": Message.join(reasons[index]),
+            "reasons": Message.join(reasons[row]),
         }
-        for index, row in enumerate(order)
+        for row, number in enumerate(worst.numbers.tolist())
     ]
     # numbers and scores have no probability
-    columns = [one for one in _ROWS if one.name != "confidence" or not np.isnan(harm.confidence).all()]
+    columns = [one for one in _ROWS if one.name != "confidence" or surface.probability is not None]
     return Table.from_rows(rows, columns, title=msg("The worst rows"), backend=backend)
 
 
-def kind_table(harm: Harm, level: float, backend: Backend) -> Table:
+def kind_table(found: Failures, level: float, backend: Backend) -> Table:
     """How often each kind of failure happens."""
-    n = harm.size.size
     rows = []
     for kind in kind_titles():
-        where = harm.kind == kind
-        if where.any():
-            count = int(where.sum())
-            share = _share(count, n, level)
-            rows.append({"kind": kind, "n": count, "share": share, "mean_harm": float(harm.size[where].mean())})
+        if kind in found.kinds:
+            count, harm = found.kinds[kind]
+            rows.append({"kind": kind, "n": count, "share": _share(count, found.n, level), "mean_harm": harm})
     return Table.from_rows(rows, _KINDS, title=msg("Kinds of failure"), backend=backend)
 
 
@@ -139,26 +127,24 @@ def slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> Tab
 
 def by_lift(found: Sequence[Pattern]) -> list[Pattern]:
     """The rows of the table of slices."""
-    return sorted(found, key=lambda p: -p.lift)
+    return sorted(found, key=lambda p: -settled(p.lift))
 
 
 def findings(
     over: Sequence[Pattern],
     listed: Sequence[Pattern],
-    worst: NDArray[np.bool_],
-    harm: Harm,
+    failures: Failures,
     level: float,
     confident: float,
 ) -> tuple[Finding, ...]:
     """Slices over-represented among the worst rows, and confident errors."""
     rows = {(p.feature, p.text): row for row, p in enumerate(listed)}
     found = [
-        replace(_finding(p, worst, level), test=("failure_modes", "slices", rows[p.feature, p.text]))
+        replace(_finding(p, failures.n_worst, level), test=("failure_modes", "slices", rows[p.feature, p.text]))
         for p in over[:FINDINGS]
     ]
-    sure = int((harm.kind == "wrong_confident").sum())
+    sure, n = failures.confident, failures.n
     if sure:
-        n = harm.size.size
         share = _share(sure, n, level)
         found.append(
             Finding(
@@ -183,8 +169,7 @@ def findings(
     return tuple(found)
 
 
-def _finding(p: Pattern, worst: NDArray[np.bool_], level: float) -> Finding:
-    total = int(worst.sum())
+def _finding(p: Pattern, total: int, level: float) -> Finding:
     share = _share(p.n_worst, total, level)
     return Finding(
         "failure_modes.slice",
@@ -222,7 +207,7 @@ def pictures(over: Sequence[Pattern]) -> tuple[Picture, ...]:
         ),
     ]
     if over:
-        shown = {"feature": list({p.feature for p in over}), "over_represented": True}
+        shown = {"feature": list(dict.fromkeys(p.feature for p in over)), "over_represented": True}
         pictures.append(
             Picture(
                 "bars",

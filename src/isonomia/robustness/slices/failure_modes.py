@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isonomia.counting import Codes
 from isonomia.data import Dataset
+from isonomia.errors import NotApplicable
 from isonomia.events import ProgressLike
 from isonomia.evidence import THRESHOLDS, Result
 from isonomia.fairness import condition
 from isonomia.languages import Message, msg
 from isonomia.parameters import ALPHA, LEVEL, NAMES, Integer, Number, validated
 from isonomia.robustness._features import check_features
+from isonomia.robustness.slices.counted_failures import counted_failures, is_counted
 from isonomia.robustness.slices.failure_mode_tables import (
     by_lift,
     findings,
@@ -24,8 +25,9 @@ from isonomia.robustness.slices.failure_mode_tables import (
     row_table,
     slice_table,
 )
-from isonomia.robustness.slices.row_failures import Pattern, harm_of, patterns, unusual_values, worst_rows
-from isonomia.robustness.slices.slicing import learn_cuts
+from isonomia.robustness.slices.failures import Asked, Failures, failures_in_memory
+from isonomia.robustness.slices.row_failures import Pattern, patterns, settled
+from isonomia.robustness.slices.usual_values import unusual_values
 from isonomia.subject import Reading, Subject
 
 #: A slice is a reason where its mean error is this many times the overall one.
@@ -109,35 +111,27 @@ def failure_modes(
     >>> row["row"], row["kind"]
     (4, 'wrong_confident')
     """
-    subject = Subject.of(data, model, progress=progress, **given).needs_outcomes()
-    sliced = check_features(subject.known, features, subject.known.searchable)
-    names = tuple(dict.fromkeys([*sliced, *(subject.known.protected if features is None else ())]))
-    harm = harm_of(subject.outcome, confident)
-    worst = worst_rows(harm.size, share)
-    with subject.progress.stage("features", msg("Slicing features"), total=len(names)) as stage:
-        columns = list(stage.over(_slices(subject, names, bins, min_samples)))
-        found = patterns(columns, harm.size, worst, subject.weights, min_samples) if worst.any() else []
-    order = np.argsort(-harm.size, kind="stable")[:top_k]
-    order = order[harm.size[order] > 0]
-    overall = float(np.average(harm.size, weights=subject.weights))
-    weak = [p for p in found if p.p_error < alpha and p.error > WEAK * overall]
-    reasons = _reasons(subject.known, names, columns, weak, order, far, rare)
-    backend = subject.known.backend
+    subject = Subject.of(data, model, progress=progress, counted=True, **given).fitting().needs_outcomes()
+    asked = Asked(top_k=top_k, share=share, confident=confident, bins=bins, min_samples=min_samples)
+    failures = _failures(subject, features, asked)
+    found = patterns(failures.slices, min_samples) if failures.n_worst else []
+    weak = [p for p in found if p.p_error < alpha and p.error > WEAK * failures.overall]
+    backend = subject.backend
     tables = {
-        "rows": row_table(subject, harm, order, reasons, np.flatnonzero(subject.rows), backend),
-        "kinds": kind_table(harm, level, backend),
+        "rows": row_table(failures.rows, _reasons(failures, weak, far, rare), backend),
+        "kinds": kind_table(failures, level, backend),
         "slices": slice_table(found, alpha, backend),
     }
     over = sorted(
         (p for p in found if p.lift > THRESHOLDS["worst_rows"].reported and p.p_adjusted < alpha),
-        key=lambda p: -p.lift * np.sqrt(p.n_worst),
+        key=lambda p: -settled(p.lift * np.sqrt(p.n_worst)),
     )
     notes = [msg("Reasons describe what is unusual about a row; they do not prove why the model fails on it.")]
-    if not (harm.size > 0).any():
+    if not failures.n_worst:
         notes = [msg("The model makes no error on these rows, so there is no failure to explain.")]
     values = {
-        "worst_rows": int(worst.sum()),
-        "confident": int((harm.kind == "wrong_confident").sum()),
+        "worst_rows": failures.n_worst,
+        "confident": failures.confident,
         "slices": len(over),
     }
     titles = {
@@ -150,41 +144,46 @@ def failure_modes(
         msg("Failure modes"),
         tables,
         values,
-        findings(over, by_lift(found), worst, harm, level, confident),
+        findings(over, by_lift(found), failures, level, confident),
         pictures(over),
-        (*notes, *subject.notes),
+        (*notes, *failures.notes),
         titles=titles,
     )
 
 
-def _slices(subject: Subject, names: Sequence[str], bins: int, minimum: int) -> Iterator[Codes]:
-    attributes = {column.name: column for column in subject.attributes}
-    plain = [name for name in names if name not in attributes]
-    if plain:
-        for cut in learn_cuts(subject.known, plain, slicing="quantile", bins=bins, min_samples=minimum):
-            yield cut.codes(subject.known)
-    yield from (attributes[name] for name in names if name in attributes)
+def _failures(subject: Subject, features: Sequence[str] | None, asked: Asked) -> Failures:
+    """What is found, counted where the rows are or in memory."""
+    notes: tuple[Message, ...] = ()
+    if is_counted(subject):
+        try:
+            return counted_failures(subject, _names(subject.data, features), asked)
+        except NotApplicable as error:  # more combinations than memory allows: rows, which may be a sample
+            notes = (msg("Rows were read instead of counted: {reason}.", reason=error.message),)
+    subject = subject.in_rows()
+    found = failures_in_memory(subject, _names(subject.known, features), asked)
+    return replace(found, notes=(*found.notes, *notes))
 
 
-def _reasons(
-    data: Dataset,
-    names: Sequence[str],
-    columns: Sequence[Codes],
-    found: Sequence[Pattern],
-    order: NDArray[np.intp],
-    far: float,
-    rare: float,
-) -> list[list[Message]]:
+def _names(data: Dataset, features: Sequence[str] | None) -> tuple[str, ...]:
+    """The features that are sliced, and the protected attributes."""
+    sliced = check_features(data, features, data.searchable)
+    return tuple(dict.fromkeys([*sliced, *(data.protected if features is None else ())]))
+
+
+def _reasons(found: Failures, weak: Sequence[Pattern], far: float, rare: float) -> list[list[Message]]:
     """For each row: unusual values, the furthest out first, then the weak slices it lies in, the worst first."""
-    unusual = unusual_values(data, names, order, far=far, rare=rare)
-    weak = {(p.feature, p.code): p for p in found}
+    if found.rows.data is None:
+        return []
+    unusual = unusual_values(found.usual, found.rows.data, far=far, rare=rare)
+    patterns_of = {(p.feature, p.text): p for p in weak}
     out = []
-    for index, row in enumerate(order):
-        reasons = [_unusual(*one, numeric=data.kinds[one[0]] not in ("category", "boolean")) for one in unusual[index]]
-        lies = [weak[key] for column in columns if (key := (column.name, int(column.codes[row]))) in weak]
+    for row, values in enumerate(unusual):
+        reasons = [_unusual(*one, numeric=found.usual[one[0]].shares is None) for one in values]
+        places = ((column.name, column.text(int(column.codes[row]))) for column in found.rows.slices)
+        lies = [patterns_of[place] for place in places if place in patterns_of]
         reasons += [
             msg("{slice} (mean error {error:num})", slice=condition(p.feature, p.text), error=p.error)
-            for p in sorted(lies, key=lambda p: -p.error)
+            for p in sorted(lies, key=lambda p: -settled(p.error))
         ]
         out.append(reasons[:REASONS])
     return out

@@ -1,4 +1,4 @@
-"""How badly each row is served, in what way, and what is unusual about it."""
+"""How badly each row is served and in what way, and the slices where rows are served badly."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, sum_by
-from isonomia.counting.cuts import as_floats
-from isonomia.data import Dataset
 from isonomia.evidence import benjamini_hochberg, two_proportions, welch
-from isonomia.languages.naming import number
 from isonomia.metrics.means import probability_of_truth
 from isonomia.subject import Outcome
 from isonomia.typing import Floats
 
 Kind = Literal["wrong_confident", "wrong", "right_unsure", "right", "too_high", "too_low", "misranked"]
-#: Spread of a normal distribution over its median absolute deviation.
-NORMAL = 1.4826
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +95,6 @@ class Pattern:
     """A slice that has more than its share of the worst rows, or a higher error than the rest."""
 
     feature: str
-    code: int
     text: str
     n: int
     n_worst: int
@@ -117,46 +111,94 @@ class Pattern:
         return self.share_of_worst / self.share if self.share else float("nan")
 
 
-def patterns(
-    columns: Sequence[Codes], size: Floats, worst: NDArray[np.bool_], weights: Floats | None, minimum: int
-) -> list[Pattern]:
+def settled(value: float) -> float:
+    """A figure to rank by: of slices of the same rows, the first stays the first, in whatever order rows are summed.
+
+    >>> settled(0.1 + 0.2) == settled(0.3)
+    True
+    """
+    return float(f"{value:.9g}")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SliceSums:
+    """Sums over the slices of one feature, by slice.
+
+    Attributes
+    ----------
+    name, texts
+        The feature, and what its slices are called.
+    n, n_worst : arrays
+        Rows, and those of them that are served worst.
+    mass, worst, harm, squares : arrays
+        The weights of the rows, of the worst ones, times how badly they are served, and times the square of that.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    n: Floats
+    n_worst: Floats
+    mass: Floats
+    worst: Floats
+    harm: Floats
+    squares: Floats
+
+    @classmethod
+    def of(
+        cls,
+        column: Codes,
+        size: Floats,
+        squares: Floats,
+        worst: NDArray[np.bool_],
+        weights: Floats | None,
+        counts: NDArray[np.int64] | None = None,
+    ) -> SliceSums:
+        """Those of rows, or of cells that stand for several: `size` and `squares` are their means then."""
+        n = np.ones(size.size) if counts is None else counts.astype(float)
+        w = n if weights is None else n * weights
+        parts = {
+            "n": n,
+            "n_worst": n * worst,
+            "mass": w,
+            "worst": w * worst,
+            "harm": w * size,
+            "squares": w * squares,
+        }
+        sums = {name: sum_by(column.codes, values, column.size) for name, values in parts.items()}
+        return cls(name=column.name, texts=column.texts, **sums)
+
+
+def patterns(slices: Sequence[SliceSums], minimum: int) -> list[Pattern]:
     """Every slice with enough rows: its share of all rows and of the worst ones, its mean error, tests of both.
 
     The share is tested by two proportions against all other rows, the mean error by Welch's test; p-values of shares
     are adjusted (Benjamini-Hochberg) over all slices, those of errors likewise.
     """
-    w = np.ones(size.size) if weights is None else weights
     found: list[dict[str, Any]] = []
-    for column in columns:
-        n = column.counts()
-        mass, bad, first, second = (
-            sum_by(column.codes, part, column.size) for part in (w, w * worst, w * size, w * size * size)
-        )
-        n_worst = sum_by(column.codes, worst, column.size)
-        for code in np.flatnonzero((n >= minimum) & (n < size.size) & (mass > 0)):
+    total, all_worst = (int(slices[0].n.sum()), int(slices[0].n_worst.sum())) if slices else (0, 0)
+    for own in slices:
+        mass, harm, squares = own.mass.sum(), own.harm.sum(), own.squares.sum()
+        for code in np.flatnonzero((own.n >= minimum) & (own.n < total) & (own.mass > 0)):
+            rest = mass - own.mass[code]
             found.append(
                 {
-                    "feature": column.name,
-                    "code": int(code),
-                    "text": column.text(int(code)),
-                    "n": int(n[code]),
-                    "n_worst": int(n_worst[code]),
-                    "share": mass[code] / w.sum(),
-                    "share_of_worst": bad[code] / max((w * worst).sum(), 1e-300),
-                    "error": first[code] / mass[code],
-                    "rest": (first.sum() - first[code]) / max(mass.sum() - mass[code], 1e-300),
-                    "spread": _spread(second[code], first[code], mass[code]),
-                    "spread_rest": _spread(
-                        second.sum() - second[code], first.sum() - first[code], mass.sum() - mass[code]
-                    ),
+                    "feature": own.name,
+                    "text": own.texts[code],
+                    "n": int(own.n[code]),
+                    "n_worst": int(own.n_worst[code]),
+                    "share": own.mass[code] / mass,
+                    "share_of_worst": own.worst[code] / max(own.worst.sum(), 1e-300),
+                    "error": own.harm[code] / own.mass[code],
+                    "rest": (harm - own.harm[code]) / max(rest, 1e-300),
+                    "spread": _spread(own.squares[code], own.harm[code], own.mass[code]),
+                    "spread_rest": _spread(squares - own.squares[code], harm - own.harm[code], rest),
                 }
             )
     if not found:
         return []
     column_of = {name: np.array([row[name] for row in found], dtype=float) for name in found[0] if name not in _TEXTS}
     n, bad = column_of["n"], column_of["n_worst"]
-    total, all_bad = size.size, int(worst.sum())
-    p = two_proportions(bad, n, all_bad - bad, total - n)
+    p = two_proportions(bad, n, all_worst - bad, total - n)
     rest = total - n
     p_error = welch(
         column_of["error"],
@@ -171,7 +213,6 @@ def patterns(
     return [
         Pattern(
             row["feature"],
-            row["code"],
             row["text"],
             row["n"],
             row["n_worst"],
@@ -191,36 +232,3 @@ _TEXTS = ("feature", "text")
 
 def _spread(second: float, first: float, mass: float) -> float:
     return float(np.sqrt(max(second / mass - (first / mass) ** 2, 0.0))) if mass > 0 else float("nan")
-
-
-def unusual_values(
-    data: Dataset, names: Sequence[str], rows: NDArray[np.intp], *, far: float, rare: float
-) -> list[list[tuple[str, str, float | None]]]:
-    """For each row the features that are unusual: name, value and how far out (spreads), how rare (share) or missing.
-
-    A number is unusual where it lies more than `far` spreads (1.4826 median absolute deviations, or the standard
-    deviation where that is 0) from the median; a category where less than a share `rare` of the rows has it.
-    """
-    out: list[list[tuple[str, str, float | None]]] = [[] for _ in rows]
-    for name in names:
-        if data.kinds[name] in ("category", "boolean"):
-            column = Codes.encode(data.column(name), name=name)
-            share = column.counts() / len(column)
-            for index, code in enumerate(column.codes[rows].tolist()):
-                if code == column.missing:
-                    out[index].append((name, "", None))
-                elif share[code] < rare:
-                    out[index].append((name, column.text(code), float(share[code])))
-            continue
-        values = as_floats(data, name)
-        known = values[np.isfinite(values)]
-        if known.size == 0:
-            continue
-        middle = float(np.median(known))
-        spread = NORMAL * float(np.median(np.abs(known - middle))) or float(known.std())
-        for index, value in enumerate(values[rows].tolist()):
-            if not np.isfinite(value):
-                out[index].append((name, "", None))
-            elif spread > 0 and abs(value - middle) > far * spread:
-                out[index].append((name, number(value), (value - middle) / spread))
-    return out

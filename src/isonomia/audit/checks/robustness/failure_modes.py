@@ -25,4 +25,5 @@ declare(
     question=msg("On which rows is the model worst, and what is unusual about them?"),
     purpose="the worst rows with reasons, how rows fail, over-represented slices",
     within="full",
+    counted=True,
 )
