@@ -182,8 +182,8 @@ def split_rows(people: People, folds: int, regression: bool, seed: int) -> list[
         label = groups.labels[int(np.argmin(size))]
         rows = "1 row" if int(size.min()) == 1 else f"{int(size.min())} rows"
         raise DataError(
-            f"The group {' x '.join(map(str, label))} has {rows}: it would be absent from a part of "
-            f"{folds}. Use fewer folds, or merge the group with another."
+            f"The group {' x '.join(map(str, label))} has {rows}: it would be absent from one of "
+            f"{folds} parts. Use fewer folds, or merge the group with another."
         )
     if regression:
         return [*KFold(folds, shuffle=True, random_state=seed).split(people.y)]
