@@ -236,8 +236,7 @@ def _try_all(plan: Plan, trial: Trial, people: People, clock: Clock) -> tuple[di
             except (IsonomiaError, ValueError) as error:
                 if plan.named and len(entries) == 1:
                     raise
-                reason = error.message if isinstance(error, IsonomiaError) else str(error)
-                skipped[entry.id] = (entry, reason)
+                skipped[entry.id] = (entry, error.message if isinstance(error, IsonomiaError) else str(error))
     return tried, skipped
 
 
