@@ -97,7 +97,7 @@ def report(
 
     screen = talk.screen()
     given = {"tolerance": tolerance, "n_boot": n_boot}
-    options = {name: value for name, value in given.items() if value is not None}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     show(screen, read_study(folder, paper=paper, **options), folder)
 
 

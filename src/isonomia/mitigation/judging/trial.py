@@ -110,7 +110,7 @@ class Trial:
         front, people = clone(front), split.train
         with training(self.estimator, people), config_context(enable_metadata_routing=False):
             features = front.fit_transform(people.X, people.y)
-        numbers = features.nnz if issparse(features) else np.prod(np.shape(features))
+        numbers = features.nnz if issparse(features) else np.prod(np.shape(features))  # type: ignore[attr-defined]
         if len(np.shape(features)) == 2 and numbers * len(self.splits) <= MOST_NUMBERS:
             split.prepared = features, front.transform(split.held.X)
 
