@@ -17,6 +17,7 @@ from benchmarks.peer import PeerError, ask
 ROWS = 48_842
 #: Rows of which fits are quick, so that everything around them weighs more.
 FEW = 8_000
+REPEATS = 4
 #: The gap between groups that the reduction must keep to, and how much accuracy it may lose against the peer.
 GAP, ACCURACY = 0.01, 0.001
 
@@ -117,9 +118,13 @@ def _everything(frame: Any) -> Row:
             return found, time.process_time() - start, spent[0]
 
     run(data.take(range(2_000)))
-    together, seconds, shared = run(data)
-    with patch.object(Trial, "prepare_features", lambda trial, split: None):
-        apart, _, alone = run(data)
+    seconds = shared = alone = np.inf
+    for _ in range(REPEATS if len(data) <= FEW else 1):  # the least of several: other work on the machine only adds
+        together, took, own = run(data)
+        seconds, shared = min(seconds, took), min(shared, own)
+        with patch.object(Trial, "prepare_features", lambda trial, split: None):
+            apart, _, own = run(data)
+        alone = min(alone, own)
     names = together.decisions.keys()
     return Row(
         "mitigate, all applicable fixes",
