@@ -52,6 +52,7 @@ def test_json_and_a_file(people: Path, tmp_path: Path) -> None:
     [
         (["--method", "slicelin"], "Did you mean 'sliceline'"),
         (["--option", "alpha"], "takes name=value"),
+        (["--option", "k=0"], "is one of the command itself"),
         (["--option", "alfa=1"], "Did you mean 'alpha'"),
         (["--min-support", "much"], "must be a share"),
         (["--k", "0"], "`--k` must be"),

@@ -54,24 +54,24 @@ def pairs(
 
     screen = talk.screen()
 
-    def find(**shared: Any) -> PairResult:
+    def asked() -> dict[str, Any]:
         data = table.read(screen)
         if not data.protected:
             raise SpecError("`--protected` must name the attributes to change: --protected sex,race")
-        return find_pairs(
-            data,
-            model.require(),
-            method=method,
-            constraints=constraint or (),
-            max_tests="auto" if max_tests is None else max_tests or None,
-            gamma=gamma,
-            one_attr_at_a_time=one_at_a_time,
-            ledger_dir=ledger_dir,
-            **shared,
-        )
+        return {
+            "data": data,
+            "model": model.require(),
+            "method": method,
+            "constraints": constraint or (),
+            "max_tests": "auto" if max_tests is None else max_tests or None,
+            "gamma": gamma,
+            "one_attr_at_a_time": one_at_a_time,
+            "ledger_dir": ledger_dir,
+        }
 
     parameters = METHODS.where(finds="pairs")[method].parameters
-    _show(screen, search.run(screen, find, parameters, keep=ledger_dir is None or search.store is not None))
+    keep = ledger_dir is None or search.store is not None
+    _show(screen, search.run(screen, find_pairs, asked, parameters, keep=keep))
 
 
 def _show(screen: Screen, result: PairResult) -> None:

@@ -56,24 +56,23 @@ def subgroups(
 
     screen = talk.screen()
 
-    def find(**shared: Any) -> SubgroupResult:
-        return find_subgroups(
-            table.read(screen),
-            model.load(),
-            method=method,
-            metric=None if metric is None else read_names(metric, "--metric"),
-            k=k,
-            max_l=max_l or None,
-            min_support=_support(min_support),
-            holdout=holdout,
-            max_overlap=max_overlap,
-            one_by_one=one_by_one,
-            max_memory=max_memory << 20,
-            **shared,
-        )
+    def asked() -> dict[str, Any]:
+        return {
+            "data": table.read(screen),
+            "model": model.load(),
+            "method": method,
+            "metric": None if metric is None else read_names(metric, "--metric"),
+            "k": k,
+            "max_l": max_l or None,
+            "min_support": _support(min_support),
+            "holdout": holdout,
+            "max_overlap": max_overlap,
+            "one_by_one": one_by_one,
+            "max_memory": max_memory << 20,
+        }
 
     parameters = () if method == "auto" else METHODS.where(finds="subgroups")[method].parameters
-    _show(screen, search.run(screen, find, parameters))
+    _show(screen, search.run(screen, find_subgroups, asked, parameters))
 
 
 def _show(screen: Screen, result: SubgroupResult) -> None:

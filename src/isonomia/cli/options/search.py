@@ -11,7 +11,7 @@ from isonomia.cli.output.screen import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from isonomia.discovery import SearchResult
     from isonomia.parameters import Parameter
@@ -31,30 +31,44 @@ class SearchOptions:
     reuse: Reuse = False
     seed: Seed = 0
 
-    def run(self, screen: Screen, find: Callable[..., T], parameters: Iterable[Parameter], *, keep: bool = True) -> T:
-        """What ``find(**options)`` finds, with its progress on the screen, kept in the store and written to the file.
+    def run(
+        self,
+        screen: Screen,
+        find: Callable[..., T],
+        asked: Callable[[], dict[str, Any]],
+        parameters: Iterable[Parameter],
+        *,
+        keep: bool = True,
+    ) -> T:
+        """What `find` finds, with its progress on the screen, kept in the store and written to the file.
 
-        With `keep` False no store is opened.
+        It is given what `asked` reads from the command's own options, and those of its method. With `keep` False no
+        store is opened.
         """
         from isonomia.cli.options.method import read_options
         from isonomia.cli.output.frames import check_writable, write_frame
         from isonomia.cli.output.progress_bar import ProgressBar
         from isonomia.cli.output.store import chosen_store
+        from isonomia.errors import SpecError
         from isonomia.languages import msg
 
         if self.out is not None:
             check_writable(self.out)
         keeping = chosen_store(self.store, self.analysis) if keep else None
         with ProgressBar(screen, msg("Searching")) as progress:
-            result = find(
-                max_seconds=self.max_seconds,
-                store=None if keeping is None else keeping.store,
-                analysis=self.analysis,
-                reuse=self.reuse,
-                seed=self.seed,
-                progress=progress,
-                **read_options(self.option, parameters),
-            )
+            given = {
+                **asked(),
+                "max_seconds": self.max_seconds,
+                "store": None if keeping is None else keeping.store,
+                "analysis": self.analysis,
+                "reuse": self.reuse,
+                "seed": self.seed,
+                "progress": progress,
+            }
+            options = read_options(self.option, parameters)
+            if twice := next((name for name in options if name in given), None):
+                raise SpecError(f"`--option` is for options of the method; `{twice}` is one of the command itself.")
+            result = find(**given, **options)
         if self.out is not None:
             write_frame(result.table, self.out)
         if screen.json:
