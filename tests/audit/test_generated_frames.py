@@ -1,6 +1,6 @@
 """Audits of generated frames of mixed and awkward types: no error of a dependency, no silent number, no hang.
 
-CI audits 40 frames with the standard checks and 10 with all of them; ``ISONOMIA_FRAMES=500`` audits that many with
+CI audits 25 frames with the standard checks and 8 with all of them; ``ISONOMIA_FRAMES=500`` audits that many with
 both (``make frames``).
 """
 
@@ -137,13 +137,13 @@ def quick(count: int) -> settings:
     )
 
 
-@quick(40)
+@quick(25)
 @given(frames())
 def test_standard_audits_of_awkward_frames(made: tuple[Any, dict[str, Any]]) -> None:
     event(audited(*made, "standard"))
 
 
-@quick(10)
+@quick(8)
 @given(frames())
 def test_full_audits_of_awkward_frames(made: tuple[Any, dict[str, Any]]) -> None:
     event(audited(*made, "full"))
