@@ -315,10 +315,10 @@ def test_rows_beyond_the_memory_are_sampled_and_the_report_says_so(tmp_path: Pat
     engine = open_parquet([tmp_path / "rows.parquet"], memory=MEMORY)
     engine.memory = 6 * 200 * 500  # a few hundred rows
     data = iso.Dataset(engine, **roles)
-    report = iso.audit(data, checks=["group_fairness", "weak_spots", "failure_modes"], n_boot=50)
-    said = [str(note) for note in report["failure_modes"].notes]
+    report = iso.audit(data, checks=["group_fairness", "weak_spots", "failure_modes", "proxies"], n_boot=50)
+    said = [str(note) for note in report["proxies"].notes]
     assert any("of 2,000 rows were examined" in note for note in said)
-    for counted in ("group_fairness", "weak_spots"):
+    for counted in ("group_fairness", "weak_spots", "failure_modes"):
         assert not any("were examined" in str(note) for note in report[counted].notes)
     sampled = iso.discovery.find_subgroups(data, method="slicefinder", k=2)
     assert any("of 2,000 rows were examined" in str(note) for note in sampled.notes)
