@@ -65,3 +65,15 @@ def test_errors_of_shares_of_neighbours_are_those_of_samples(kind: str) -> None:
         shares.append(near.value)
         errors.append((near.high - near.low) / (2 * 1.96))
     assert 0.85 < np.mean(errors) / np.std(shares) < 1.25  # covariances of people in common alone: 1.2 to 1.6
+
+
+def test_a_metric_of_ones_own_is_not_asked_about_nobody() -> None:
+    asked = []
+
+    def metric(one: object, other: object) -> np.ndarray:
+        asked.append(len(one))  # type: ignore[arg-type]
+        return np.abs(one["x"].to_numpy() - other["x"].to_numpy())  # type: ignore[index]
+
+    found = awareness({"x": [0.0, 0.1, 1.0]}, y_score=[0.1, 0.9, 0.6], metric=metric, k=2)
+    assert asked == [3]  # everyone is a neighbour of everyone: there is nobody to take a place
+    assert found.near.value == pytest.approx(1 / 3)

@@ -29,7 +29,7 @@ from isonomia.typing import Floats, Indices
 PairMetric = Callable[[Any, Any], Any]
 
 #: Pairs that would replace others, which of them violate the condition, and their weights.
-_Come = tuple[Replacements, NDArray[np.bool_], Floats]
+_Replacing = tuple[Replacements, NDArray[np.bool_], Floats]
 
 WORST_PAIRS = 20
 _VALUES = {
@@ -171,12 +171,12 @@ def awareness(
         )
     pool = np.ones(bad.size, bool) if whole else ~near
 
-    def share_of(part: NDArray[np.bool_], come: _Come | None = None) -> Estimate:
-        return _share(bad[part], weight[part], first[part], second[part], level, come)
+    def share_of(part: NDArray[np.bool_], replacing: _Replacing | None = None) -> Estimate:
+        return _share(bad[part], weight[part], first[part], second[part], level, replacing)
 
     far, unlike = apart(spare.first, spare.second)
-    come = spare, unlike - lipschitz * far > ROUNDING, w[spare.first] * w[spare.second]
-    share, close = share_of(pool), share_of(near, come)
+    replacing = spare, unlike - lipschitz * far > ROUNDING, w[spare.first] * w[spare.second]
+    share, close = share_of(pool), share_of(near, replacing)
     across: dict[str, Any] = {}
     if cells is not None:
         other = cells.codes[first] != cells.codes[second]
@@ -285,6 +285,8 @@ def _distance(points: Points, first: Indices, second: Indices) -> Floats:
 
 
 def _given_distance(metric: PairMetric, people: Any, first: Indices, second: Indices) -> Floats:
+    if not first.size:
+        return np.empty(0)  # a function of people is not asked about nobody
     table = wrap(people)
     answer = metric(table[first.tolist()].to_native(), table[second.tolist()].to_native())
     distance = np.asarray(answer, dtype=float)
@@ -349,23 +351,23 @@ def _pair_table(
 
 
 def _share(
-    bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, level: float, come: _Come | None
+    bad: NDArray[np.bool_], v: Floats, first: Indices, second: Indices, level: float, replacing: _Replacing | None
 ) -> Estimate:
     """The share of violating pairs; pairs with a person in common are not independent.
 
-    Of pairs of neighbours, `come` are those that would replace others.
+    Of pairs of neighbours, `replacing` are those that would replace others.
     """
     if bad.size == 0:
         return Estimate.missing(msg("no such pair was examined"))
     total = float(v.sum())
     share = float(v @ bad / total)
     off = v * (bad - share)
-    if come is None:
+    if replacing is None:
         size = int(max(first.max(), second.max())) + 1
         of_people = sum_by(first, off, size) + sum_by(second, off, size)
         variance = variance_of_pairs(of_people, float(off @ off)) / total**2
     else:
-        spare, broken, new_v = come
+        spare, broken, new_v = replacing
         new = new_v * (broken - share)
         variance = variance_of_neighbours(off, v, first, second, spare, new, new_v) / total**2
     people = np.unique(np.concatenate([first, second])).size
