@@ -74,7 +74,9 @@ COMMANDS: Mapping[str, tuple[list[str], Mapping[str, Reader]]] = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    rows = "".join(f"{i % 7},{'abc'[i % 3]},{'FM'[i % 2]},{int(i % 7 > 2)},{int(i % 5 > 1)}\n" for i in range(2000))
+    # some of the people of "a" are turned down wrongly, so that a search finds somebody
+    people = ((i % 7, "abc"[i % 3], "FM"[i % 2], i % 7 > 2, i % 5 > 1 or i % 3 > 0) for i in range(2000))
+    rows = "".join(f"{x},{z},{sex},{int(y)},{int(y and right)}\n" for x, z, sex, y, right in people)
     (tmp_path / "data.csv").write_text("x,z,sex,y,p\n" + rows)
     data = {"path": "data.csv", "prediction": "p"}
     spec = {"dataset": data, "target": "y", "protected": ["sex"], "checks": ["performance"]}
