@@ -16,8 +16,8 @@ from isonomia.metrics import METRICS, Measured, Rows, RowSets, measure, reliabil
 from isonomia.models import Surface
 
 TOPIC = "means, areas and calibration"
-#: Log odds of the outcomes are these plus 1.2 x with x normal: base rates of 0.5 and 0.05.
-SHIFT = {0.5: 0.0, 0.05: -3.7}
+#: Log odds of the outcomes are these plus 1.2 x with x normal, by base rate (-3.7: 0.044).
+SHIFT = {0.5: 0.0, 0.15: -2.17, 0.1: -2.71, 0.05: -3.7}
 #: Steepness of what is predicted: 1 is calibrated, above 1 too sure.
 STEEP = {"calibrated": 1.0, "too sure": 1.7}
 
@@ -128,21 +128,34 @@ for metric in ("logloss", "brier_score", "auc", "pr_auc", "ece"):
 
 
 def two_samples(
-    rng: np.random.Generator, metric: str, kind: str, sizes: tuple[int, int], repetitions: int
+    rng: np.random.Generator, metric: str, kind: str, base: float, sizes: tuple[int, int], repetitions: int
 ) -> tuple[Any, Any]:
     """The figures of two groups that do not differ."""
     parts = []
     for size in sizes:
         total = size * repetitions
-        rows = numbers(rng, kind, total) if metric == "rmse" else chances(rng, 0.5, STEEP[kind], total)[0]
+        rows = numbers(rng, kind, total) if metric == "rmse" else chances(rng, base, STEEP[kind], total)[0]
         parts.append(measured(metric, rows, size).figures)
     return parts[0], parts[1]
 
 
-PAIRS = (("rmse", "normal"), ("rmse", "Student 5"), ("logloss", "too sure"), ("auc", "calibrated"), ("ece", "too sure"))
-for metric, kind in PAIRS:
-    for sizes in ((30, 30), (60, 1000), (100, 100)):
-        label = f"{METRICS[metric].title.text()}, {kind}, {sizes[0]} and {sizes[1]:,} rows"
+#: Metric, kind of predictions, base rate, and the rows of two groups that do not differ.
+SMALL, LARGE = ((30, 30), (60, 1000), (100, 100)), ((150, 150), (150, 1500))
+PAIRS = (
+    ("rmse", "normal", 0.5, SMALL),
+    ("rmse", "Student 5", 0.5, SMALL),
+    ("logloss", "too sure", 0.5, SMALL),
+    ("logloss", "too sure", 0.15, ((100, 100),)),
+    ("logloss", "too sure", 0.1, LARGE),
+    ("logloss", "too sure", 0.05, ((300, 300),)),
+    ("brier_score", "too sure", 0.1, LARGE),
+    ("auc", "calibrated", 0.5, SMALL),
+    ("ece", "too sure", 0.5, SMALL),
+)
+for metric, kind, base, of_sizes in PAIRS:
+    for sizes in of_sizes:
+        rate = "" if base == 0.5 else f", base rate {base:g}"
+        label = f"{METRICS[metric].title.text()}, {kind}{rate}, {sizes[0]} and {sizes[1]:,} rows"
         top = 1.0 if metric == "ece" else 0.975 if min(sizes) >= 100 else 1.0 if metric == "auc" else 0.99
         note = THIN if metric == "ece" else ""
 
@@ -160,9 +173,10 @@ for metric, kind in PAIRS:
             repetitions: int,
             metric: str = metric,
             kind: str = kind,
+            base: float = base,
             sizes: tuple[int, int] = sizes,
         ) -> Trials:
-            figures = two_samples(rng, metric, kind, sizes, repetitions)
+            figures = two_samples(rng, metric, kind, base, sizes, repetitions)
             return Trials.of_intervals(*difference_interval(*figures), 0.0)
 
         @setting(TOPIC, f"Ratio of {label}", low=0.93, high=top, repetitions=3000, note=note)
@@ -171,9 +185,10 @@ for metric, kind in PAIRS:
             repetitions: int,
             metric: str = metric,
             kind: str = kind,
+            base: float = base,
             sizes: tuple[int, int] = sizes,
         ) -> Trials:
-            return Trials.of_intervals(*ratio_interval(*two_samples(rng, metric, kind, sizes, repetitions)), 1.0)
+            return Trials.of_intervals(*ratio_interval(*two_samples(rng, metric, kind, base, sizes, repetitions)), 1.0)
 
         for alpha, most in ((0.05, 0.06), (0.005, 0.008)):
 
@@ -183,10 +198,13 @@ for metric, kind in PAIRS:
                 repetitions: int,
                 metric: str = metric,
                 kind: str = kind,
+                base: float = base,
                 sizes: tuple[int, int] = sizes,
                 alpha: float = alpha,
             ) -> Trials:
-                return Trials.of_p_values(difference_p(*two_samples(rng, metric, kind, sizes, repetitions)), alpha)
+                return Trials.of_p_values(
+                    difference_p(*two_samples(rng, metric, kind, base, sizes, repetitions)), alpha
+                )
 
 
 for figure in ("gap", "slope", "brier", "ece"):

@@ -174,21 +174,36 @@ def test_very_small_p_values_are_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "df", "factor"),
-    [(0.2, 99.0, 1.0), (0.02, 9_900.0, LONG_TAIL), (0.2 / 2 ** (1 / 3), 99.0, 1 + 1 / 3), (0.2, 99.0 / 3**0.5, 1.5)],
+    ("error", "df", "share"),
+    [(0.2, 99.0, 0.0), (0.02, 9_900.0, 1.0), (0.2 / 2 ** (1 / 3), 99.0, 1 / 3), (0.2, 99.0 / 3**0.5, 0.5)],
 )
-def test_skewness_counts_twice_in_a_difference_as_far_as_it_does_not_cancel(
-    error: float, df: float, factor: float
-) -> None:
+def test_skewness_counts_in_a_difference_as_far_as_it_does_not_cancel(error: float, df: float, share: float) -> None:
     """Third moments of 1 and 1/2 leave a third of their sum, squares of rows of 3 and 1 a half."""
 
-    def ends(spread: float, rows: float, times: float = LONG_TAIL) -> MeanEnds:
+    def ends(spread: float, rows: float, skewed: float = 1.0) -> MeanEnds:
         parts = (np.array([part]) for part in (1.0, spread, 0.3, rows))
-        return MeanEnds(*parts, kind="positive", long_tail=times)
+        return MeanEnds(*parts, kind="positive", skewed=skewed)
 
     one, other = ends(0.2, 99.0), ends(error, df)
-    assert one.beside(other).long_tail == pytest.approx(factor, abs=2e-3)
+    assert one.beside(other).skewed == pytest.approx(share, abs=2e-3)
     figures = [Figures(np.array([1.0]), ends=part) for part in (one, other)]
-    known = [(np.array([1.0]), *ends(*part, times=factor).at(0.025)) for part in ((0.2, 99.0), (error, df))]
+    known = [(np.array([1.0]), *ends(*part, skewed=share).at(0.025)) for part in ((0.2, 99.0), (error, df))]
     np.testing.assert_allclose(difference_interval(*figures), mover_difference(*known), rtol=2e-3)
     np.testing.assert_allclose(ratio_interval(*figures), mover_ratio(*known), rtol=2e-3)
+
+
+def test_the_difference_of_two_samples_alike_is_that_of_student() -> None:
+    """Of two samples with the same moments skewness cancels whole, and Welch's interval is left."""
+    mean, error, df = (np.array([part]) for part in (0.4, 0.05, 199.0))
+    one = Figures(mean, ends=MeanEnds(mean, error, np.array([0.4]), df, kind="positive"))
+    half = np.sqrt(2) * 0.05 * stats.t.ppf(0.975, 199)
+    np.testing.assert_allclose(difference_interval(one, one), [[-half], [half]])
+
+
+def test_a_mean_that_cannot_be_negative_does_not_reach_zero() -> None:
+    """So that a ratio to it has an interval, however few rows there are."""
+    mean, error, df = (np.array([part]) for part in (1.0, 0.6, 20.0))
+    few = Figures(mean, ends=MeanEnds(mean, error, np.array([0.0]), df, kind="positive"))
+    low, _ = few.ends.at(0.025)  # type: ignore[union-attr]
+    assert 0 < low[0] == pytest.approx(np.exp(-2 * 0.6 * stats.t.ppf(0.975, 20)))
+    assert np.isfinite(ratio_interval(few, few)).all()

@@ -89,8 +89,8 @@ class MeanEnds(Arrays):
         Whether rows can be negative; "root" is the square root of a mean that cannot.
     centre : array, optional
         What the ends are around, where that is not the mean itself: the mean with a few rows added.
-    long_tail : float or array
-        How many times as large as that of the sample the skewness may be, on the side of the long tail.
+    skewed : float or array
+        The share of the skewness that counts: all of it for a mean, what does not cancel for a difference of means.
     """
 
     value: Floats
@@ -99,13 +99,13 @@ class MeanEnds(Arrays):
     df: Floats
     kind: Literal["any", "positive", "root"] = "any"
     centre: Floats | None = None
-    long_tail: float | Floats = LONG_TAIL
+    skewed: float | Floats = 1.0
 
     def at(self, tail: float | Floats) -> tuple[Floats, Floats]:
         """Both ends at this tail probability; equal where all rows have the same value."""
         middle = self.value if self.centre is None else self.centre
         low, high = hall_ends(
-            middle, self.error, self.skewness, self.df, tail, positive=self.kind != "any", long_tail=self.long_tail
+            middle, self.error, self.skewness, self.df, tail, positive=self.kind != "any", skewed=self.skewed
         )
         if self.centre is not None:
             low, high = np.minimum(low, self.value), np.maximum(high, self.value)
@@ -114,15 +114,15 @@ class MeanEnds(Arrays):
     def beside(self, other: MeanEnds) -> MeanEnds:
         """The same ends for the difference from another mean, in which skewness cancels as far as both have it.
 
-        Of the skewness that samples may understate only the share that does not cancel is allowed for: all of it where
-        one mean is far less sure than the other, next to nothing where both are means of as many rows alike. The share
-        is that of third moments, which fall with the square of the number of rows; the larger one of the share in the
-        samples, which an outlier may make too small, and the share that the numbers of rows let expect.
+        Only the share that does not cancel counts: all of it where one mean is far less sure than the other, next to
+        nothing where both are means of as many rows alike. The share is that of third moments, which fall with the
+        square of the number of rows; the larger one of the share in the samples, which an outlier may make too small,
+        and the share that the numbers of rows let expect.
         """
         moments, rows = (self._third_moment(), other._third_moment()), (other.df**2, self.df**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             left = np.maximum(*(np.abs(one - two) / (np.abs(one) + np.abs(two)) for one, two in (moments, rows)))
-        return replace(self, long_tail=1 + (LONG_TAIL - 1) * np.where(np.isnan(left), 1.0, left))
+        return replace(self, skewed=np.where(np.isnan(left), 1.0, left))
 
     def _third_moment(self) -> Floats:
         """The third central moment of the figure's distribution."""
@@ -139,16 +139,17 @@ def hall_ends(
     tail: float | Floats = 0.025,
     *,
     positive: bool = False,
-    long_tail: float | Floats = LONG_TAIL,
+    skewed: float | Floats = 1.0,
 ) -> tuple[Floats, Floats]:
     """Ends of the interval of a mean of skewed values: Hall's transformed t, wider on the side of the long tail.
 
     With a the skewness of the mean and t Student's quantile, the ends are mean - error h(+-t),
     h(x) = 3 / a ((1 + a (x - a / 6))^(1/3) - 1): the cubic transformation that removes the skewness of Student's t.
     Samples of long tails understate their skewness, so that on that side the farther one of the ends for a and for
-    2 a (`long_tail` a) counts; of values that cannot be negative also mean exp(t error / mean), which matters in small
-    samples. Without skewness it is Student's interval. Where the bracket falls below 0.15 its cube root goes on as a
-    line.
+    2 a counts. The upper end of values that cannot be negative is mean exp(t error / mean) at least, which matters in
+    small samples, and the lower one mean exp(-2 t error / mean): it comes near 0 but does not reach it. Without
+    skewness it is Student's interval; of all that skewness adds, the share `skewed` counts. Where the bracket falls
+    below 0.15 its cube root goes on as a line.
 
     It assumes independent rows. By simulation it covers 94-97% from 30 rows on for absolute and squared errors
     (Student's t with 5 degrees of freedom included).
@@ -166,16 +167,17 @@ def hall_ends(
     """
     from scipy.special import stdtrit
 
-    at, se, a = (np.asarray(part, dtype=float) for part in (mean, error, skewness))
+    at, se, a = (np.asarray(part, dtype=float) for part in (mean, error, np.asarray(skewness) * skewed))
     t = np.minimum(-stdtrit(np.maximum(np.asarray(df, dtype=float), 1.0), tail), LARGEST_T)
-    far = long_tail * a
+    far = (1 + (LONG_TAIL - 1) * skewed) * a
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         low, high = at - se * _untransformed(t, a), at - se * _untransformed(-t, a)
         low = np.where(a < 0, np.fmin(low, at - se * _untransformed(t, far)), low)
         high = np.where(a > 0, np.fmax(high, at - se * _untransformed(-t, far)), high)
         if positive:
-            high = np.maximum(np.fmax(high, at * np.exp(np.where(at > 0, t * se / at, 0.0))), 0.0)
-            low = np.maximum(low, 0.0)
+            part = np.where(at > 0, t * se / at, 0.0)
+            high = np.maximum(np.fmax(high, at * (1 + skewed * np.expm1(part))), 0.0)
+            low = np.maximum(low, at * np.exp(-2 * part))
     return low, high
 
 
