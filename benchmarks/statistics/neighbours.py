@@ -47,12 +47,12 @@ for size in (100, 400):
             found.append(table["consistency"].estimate(0))
         return covered(found)
 
-    @setting(TOPIC, f"awareness, all pairs, {size} rows", repetitions=1000)
+    @setting(TOPIC, f"awareness, all pairs, {size} rows", repetitions=10 * size)
     def of_pairs(rng: np.random.Generator, repetitions: int, size: int = size) -> Trials:
         draws = (people(rng, size) for _ in range(repetitions))
         return covered([awareness(x, y_score=chance(x)).share for x in draws])
 
-    @setting(TOPIC, f"awareness, neighbours, {size} rows", repetitions=1000)
+    @setting(TOPIC, f"awareness, neighbours, {size} rows", repetitions=10 * size)
     def of_neighbours(rng: np.random.Generator, repetitions: int, size: int = size) -> Trials:
         draws = (people(rng, size) for _ in range(repetitions))
         return covered([awareness(x, y_score=chance(x)).near for x in draws])
