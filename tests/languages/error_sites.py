@@ -22,6 +22,7 @@ PARTS: dict[str, tuple[int | str, ...]] = {
     "read_options": ("owner",),
     "_end": (0,),
     "problems_of": (0, 1),
+    "validated": (2,),
     "gathered": (0,),
     "problems.append": (0,),
     "pairs.append": (0,),

@@ -226,7 +226,7 @@ def read_spec(spec: str | Path | Mapping[str, Any] | Spec, changes: Mapping[str,
     if not path.is_file():
         near = [str(item.name) for item in path.parent.glob("*") if item.suffix in (".yaml", ".yml", ".json")]
         raise SpecError(f"There is no spec file {str(spec)!r}.{close_to(path.name, near) if near else ''}")
-    return _relative_to(_read(changed(read_mapping(path), changes or {}), str(path)), path.parent)
+    return _relative_to(_read(changed(read_mapping(path), changes or {}), f"the spec in {str(path)!r}"), path.parent)
 
 
 def _read(content: Mapping[str, Any], where: str) -> Spec:

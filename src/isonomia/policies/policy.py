@@ -126,22 +126,18 @@ def load_policy(policy: str | Path | Mapping[str, Any] | Policy) -> Policy:
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, Mapping):
-        return _checked(policy, "the policy")
+        return validated(Policy, policy, "the policy")
     name = str(policy)
     if name in ALIASES and not Path(name).is_file():
         warnings.warn(f"The policy {name!r} is now called {ALIASES[name]!r}; use that name.", FutureWarning, 2)
         name = ALIASES[name]
     if name in policy_names():
         text = files("isonomia.policies").joinpath("shipped", f"{name}.yaml").read_text(encoding="utf-8")
-        return _checked(yaml.safe_load(text), f"the policy {name}")
+        return validated(Policy, yaml.safe_load(text), "the policy")
     path = Path(policy).expanduser()
     if not path.is_file():
         raise SpecError(
             f"Unknown policy or policy file {str(policy)!r}.{close_to(policy, policy_names())} "
             f"Shipped: {', '.join(policy_names())}."
         )
-    return _checked(read_mapping(path), str(path))
-
-
-def _checked(content: Mapping[str, Any], where: str) -> Policy:
-    return validated(Policy, content, where)
+    return validated(Policy, read_mapping(path), f"the policy in {str(path)!r}")
