@@ -177,7 +177,7 @@ def hall_ends(
         if positive:
             part = np.where(at > 0, t * se / at, 0.0)
             high = np.maximum(np.fmax(high, at * (1 + skewed * np.expm1(part))), 0.0)
-            low = np.maximum(low, at * np.exp(-2 * part))
+            low = np.maximum(low, np.maximum(at, 0.0) * np.exp(-2 * part))  # rounding leaves some just below 0
     return low, high
 
 
