@@ -348,25 +348,38 @@ for kind in EXPLAINED:
                 return Trials.of_intervals(found.low, found.high, 1 - error / label)
 
 
-for groups in (2, 5):
-    for size in (30, 200):
+#: Rows of groups that are alike.
+ALIKE = {
+    "2 groups of 30": (30, 30),
+    "5 groups of 200": (200,) * 5,
+    "10 groups of 50": (50,) * 10,
+    "5 groups of 30 to 200": (200, 60, 40, 30, 30),
+}
+for alike, sizes in ALIKE.items():
+    for kind in ("exponential", "squared Student 5"):
         for alpha in (0.05, 0.005):
 
             @setting(
                 TOPIC,
-                f"means of {groups} groups of {size} alike, exponential, level {alpha:g}",
+                f"means of {alike} alike, {kind}, level {alpha:g}",
                 "size",
                 low=0.0,
                 high=1.3 * alpha,
-                repetitions=1000,
+                repetitions=2000,
+                tested=200 if alike == "10 groups of 50" and alpha == 0.05 else 0,
             )
             def of_homogeneity(
-                rng: np.random.Generator, repetitions: int, groups: int = groups, size: int = size, alpha: float = alpha
+                rng: np.random.Generator,
+                repetitions: int,
+                sizes: tuple[int, ...] = sizes,
+                kind: str = kind,
+                alpha: float = alpha,
             ) -> Trials:
-                group = np.repeat(np.arange(groups), size)
+                group = np.repeat(np.arange(len(sizes)), sizes)
                 p = []
                 for _ in range(repetitions):
-                    values = rng.exponential(1.0, group.size)
+                    n = group.size
+                    values = rng.exponential(1.0, n) if kind == "exponential" else rng.standard_t(5, n) ** 2
                     table = group_metrics(
                         None, values, sensitive_features=group, metrics=["mean_prediction"], task="regression", n_boot=0
                     )

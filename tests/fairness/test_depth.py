@@ -115,15 +115,40 @@ def test_homogeneity_is_chi_square_or_permutation() -> None:
         fairness.group_metrics(None, [1] * 3 + [0] * 3 + [0] * 5, sensitive_features=list("aaaaaabbbbb"))
     )
     assert str(next(few.rows())["test"]) == "permutation"
-    y = rng.normal(size=400)
-    groups = rng.choice(["a", "b", "c"], 400)
-    said = y + 0.1 * rng.normal(size=400)
-    means = fairness.group_metrics(y, said, sensitive_features=groups, n_boot=0)
-    welch = {row["metric"]: row for row in fairness.homogeneity(means).rows()}["mean_prediction"]
-    anova = stats.f_oneway(*(said[groups == g] for g in "abc"), equal_var=False)
-    assert welch["p_value"] == pytest.approx(anova.pvalue, rel=1e-9)
-    assert welch["statistic"] == pytest.approx(anova.statistic, rel=1e-9)
-    assert str(welch["test"]) == "Welch's analysis of variance"
+
+
+def test_homogeneity_of_means_is_brown_and_forsythes() -> None:
+    rng = np.random.default_rng(0)
+    said, groups = rng.exponential(size=300), np.repeat(["a", "b", "c"], 100)
+
+    def tested(said: Any, groups: Any) -> dict[str, Any]:
+        means = fairness.group_metrics(
+            None, said, sensitive_features=groups, n_boot=0, metrics=["mean_prediction"], task="regression"
+        )
+        return next(fairness.homogeneity(means).rows())
+
+    row = tested(said, groups)
+    assert str(row["test"]) == "Brown and Forsythe's test of means"
+    parts = [said[groups == group] for group in "abc"]
+    assert row["statistic"] == pytest.approx(stats.f_oneway(*parts).statistic)  # the same where sizes are
+    variance = np.array([part.var(ddof=1) for part in parts])
+    between = 4 * variance.sum() ** 2 / 9 / ((variance**2).sum() / 3 + variance.mean() ** 2)
+    p = stats.f.sf(row["statistic"], between, variance.sum() ** 2 / ((variance**2).sum() / 99))
+    assert row["p_value"] == pytest.approx(p)
+    unequal = np.repeat(["a", "b", "c"], [180, 90, 30])
+    parts = [said[unequal == group] for group in "abc"]
+    n, mean, variance = (np.array([f(part) for part in parts]) for f in (len, np.mean, lambda x: x.var(ddof=1)))
+    expected = n @ (mean - said.mean()) ** 2 / ((1 - n / 300) @ variance)
+    assert tested(said, unequal)["statistic"] == pytest.approx(expected)
+
+
+def test_homogeneity_of_two_groups_is_the_test_of_their_difference() -> None:
+    rng = np.random.default_rng(0)
+    y, groups = rng.normal(size=300), np.repeat(["a", "b"], [200, 100])
+    found = fairness.group_metrics(y, y + rng.standard_t(5, 300), sensitive_features=groups, metrics=["mae"], n_boot=0)
+    row = next(fairness.homogeneity(found).rows())
+    assert str(row["test"]) == "test of the difference"
+    assert row["p_value"] == pytest.approx(found.tables["comparisons"]["p_value"].values[0])
 
 
 def test_equivalence_of_groups() -> None:

@@ -10,17 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.evidence import Column, Table, benjamini_hochberg, chi_square, permutation
+from isonomia.evidence.intervals import difference_p
 from isonomia.evidence.mean_intervals import MeanEnds
 from isonomia.evidence.significance import SMALL_CELL
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, msg
 from isonomia.metrics import Measured
+from isonomia.typing import Floats
 
 CHI_SQUARE = msg("chi-square")
 PERMUTATION = msg("permutation")
 WALD = msg("Wald, bootstrap covariance")
 BY_ERRORS = msg("Wald, standard errors")
-WELCH = msg("Welch's analysis of variance")
+MEANS = msg("Brown and Forsythe's test of means")
+OF_TWO = msg("test of the difference")
 #: Why groups were not tested.
 FEW_GROUPS = msg("fewer than two groups have a value: there is nothing to test")
 NO_COUNTS = msg("the counts allow no test")
@@ -37,16 +40,25 @@ def homogeneity(
     """Tests that all groups of one way of grouping have the same value of a metric.
 
     Rates (and odds, by their rates): Pearson's chi-square test of groups x (hit, miss); where an expected count is
-    below 5 and rows carry no weights, the permutation test on the same counts. Means: Welch's analysis of variance.
-    Other metrics: a Wald test with their standard errors, or the covariance of bootstrap replicates. Groups with fewer
-    than `min_per_group` rows take part, since a test heeds sizes by itself; groups without a value do not. Strata
-    (`control`) of one way of grouping are tested apart.
+    below 5 and rows carry no weights, the permutation test on the same counts. Means: the test of Brown and
+    Forsythe, which keeps its size for skewed losses too. Other metrics: a Wald test with their standard errors, or the
+    covariance of bootstrap replicates. Two groups whose difference has a test of its own, as means and areas under
+    curves have, get that one. Groups with fewer than `min_per_group` rows take part, since a test heeds sizes by
+    itself; groups without a value do not. Strata (`control`) of one way of grouping are tested apart.
+
+    Welch's analysis of variance weights means by their errors, and means of skewed values that happen to be low have
+    small errors: of ten alike groups of 50 squared Student-5 errors it rejects 11% at level 0.05, this test 1%.
 
     Returns
     -------
     Table
         ``metric, by, groups, statistic, df, test, p_value, note`` (why there is no test), ``p_adjusted`` (Benjamini and
         Hochberg over the table).
+
+    References
+    ----------
+    M. B. Brown, A. B. Forsythe (1974), Technometrics 16:129, with the degrees of freedom of D. V. Mehrotra (1997),
+    Commun. Stat. Simul. Comput. 26:1139.
     """
     groups = result.groups
     assert groups is not None
@@ -118,25 +130,35 @@ def _untested(reason: Message) -> dict[str, Any]:
 
 
 def _by_errors(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
-    """sum (value - mean)^2 / error^2 around the mean with weights 1 / error^2: groups share no rows.
-
-    Means are tested by B. L. Welch's (1951) analysis of variance, which heeds that errors of small groups are unsure.
-    """
-    from scipy.special import chdtrc, fdtrc
+    """sum (value - mean)^2 / error^2 around the mean with weights 1 / error^2: groups share no rows."""
+    from scipy.special import chdtrc
 
     assert part.error is not None
     value, error = part.value[used], part.error[used]
     if not (error > 0).all():
         return _untested(NO_ERRORS)
+    if isinstance(part.ends, MeanEnds) and used.size > 2:
+        return _of_means(value, error, part.size[used], part.ends.df[used])
     weight = error**-2
     statistic, df = float(weight @ (value - weight @ value / weight.sum()) ** 2), used.size - 1
-    if not isinstance(part.ends, MeanEnds):
-        p = float(chdtrc(df, statistic))
-        return {"statistic": statistic, "df": df, "test": BY_ERRORS, "p_value": p, "note": None}
-    unsure = float(((1 - weight / weight.sum()) ** 2 / np.maximum(part.ends.df[used], 1.0)).sum())
-    statistic /= df * (1 + 2 * (df - 1) * unsure / (used.size**2 - 1))
-    p = float(fdtrc(df, (used.size**2 - 1) / (3 * unsure), statistic))
-    return {"statistic": statistic, "df": df, "test": WELCH, "p_value": p, "note": None}
+    p, test = float(chdtrc(df, statistic)), BY_ERRORS
+    if part.ends is not None and used.size == 2:
+        one, other = (part.figures.take(used[[place]]) for place in (0, 1))
+        p, test = float(difference_p(one, other)[0]), OF_TWO
+    return {"statistic": statistic, "df": df, "test": test, "p_value": p, "note": None}
+
+
+def _of_means(value: Floats, error: Floats, size: Floats, df: Floats) -> dict[str, Any]:
+    """The test of Brown and Forsythe: sum n (mean - all)^2 / sum (1 - n / N) s^2, with the variances s^2 of groups."""
+    from scipy.special import fdtrc
+
+    share, variance = size / size.sum(), error**2 * size
+    within = (1 - share) * variance
+    below = within.sum() ** 2
+    between = below / ((variance**2).sum() + (share @ variance) ** 2 - 2 * share @ variance**2)
+    statistic = float(size @ (value - share @ value) ** 2 / within.sum())
+    p = float(fdtrc(between, below / (within**2 / np.maximum(df, 1.0)).sum(), statistic))
+    return {"statistic": statistic, "df": len(value) - 1, "test": MEANS, "p_value": p, "note": None}
 
 
 def _wald(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
