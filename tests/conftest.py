@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import socket
@@ -19,6 +20,18 @@ settings.register_profile(
     "isonomia", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("isonomia")
+
+
+def pytest_collection() -> None:
+    """Modules and tests are there to stay: nobody looks for garbage among them, now or while tests run."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on garbage is looked for among what tests make."""
+    gc.freeze()
+    gc.enable()
+
 
 MakeFrame = Callable[[Mapping[str, Any]], Any]
 
