@@ -7,6 +7,7 @@ import re
 import string
 from collections.abc import Iterator
 from datetime import date
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -24,17 +25,24 @@ CALL = re.compile(r"""\b_\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)""")
 OTHERS = [language for language in languages() if language != "en"]
 
 
+@cache
+def calls() -> list[tuple[str, ast.Call]]:
+    """Where, and what: each call of `msg` in the package's code."""
+    return [
+        (f"{path.relative_to(SOURCE)}:{node.lineno}", node)
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _name(node.func) == "msg"
+    ]
+
+
 def in_code() -> Iterator[tuple[str, str]]:
-    """Where, and what: each template given to `msg` in the package's code."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not (isinstance(node, ast.Call) and _name(node.func) == "msg"):
-                continue
-            where = f"{path.relative_to(SOURCE)}:{node.lineno}"
-            first = node.args[0] if node.args else None
-            assert isinstance(first, ast.Constant), f"{where}: the template of msg() must be a literal"
-            assert isinstance(first.value, str), f"{where}: the template of msg() must be a text"
-            yield where, first.value
+    """Where, and what: each template given to `msg`."""
+    for where, node in calls():
+        first = node.args[0] if node.args else None
+        assert isinstance(first, ast.Constant), f"{where}: the template of msg() must be a literal"
+        assert isinstance(first.value, str), f"{where}: the template of msg() must be a text"
+        yield where, first.value
 
 
 def in_templates() -> Iterator[tuple[str, str]]:
@@ -60,14 +68,11 @@ def gaps(template: str) -> set[tuple[str, str]]:
 def test_every_gap_of_a_sentence_is_given() -> None:
     """A name in a template without its keyword would fail only when somebody reads that sentence."""
     lacking = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not (isinstance(node, ast.Call) and _name(node.func) == "msg"):
-                continue
-            given = {keyword.arg for keyword in node.keywords}
-            template = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
-            if None not in given and {name for name, _ in gaps(str(template))} - given:
-                lacking.append(f"{path.relative_to(SOURCE)}:{node.lineno}: {template!r}")
+    for where, node in calls():
+        given = {keyword.arg for keyword in node.keywords}
+        template = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
+        if None not in given and {name for name, _ in gaps(str(template))} - given:
+            lacking.append(f"{where}: {template!r}")
     assert lacking == []
 
 
