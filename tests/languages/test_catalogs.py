@@ -7,13 +7,13 @@ import re
 import string
 from collections.abc import Iterator
 from datetime import date
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from babel.dates import format_date
 from babel.messages.pofile import read_po
+from tests.languages.raised_texts import modules
 
 import isonomia
 from isonomia.languages import languages
@@ -25,15 +25,10 @@ CALL = re.compile(r"""\b_\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)""")
 OTHERS = [language for language in languages() if language != "en"]
 
 
-@cache
-def calls() -> list[tuple[str, ast.Call]]:
+def calls() -> Iterator[tuple[str, ast.Call]]:
     """Where, and what: each call of `msg` in the package's code."""
-    return [
-        (f"{path.relative_to(SOURCE)}:{node.lineno}", node)
-        for path in sorted(SOURCE.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and _name(node.func) == "msg"
-    ]
+    for module in modules():
+        yield from ((f"{module.path.relative_to(SOURCE)}:{node.lineno}", node) for node in module.calls["msg"])
 
 
 def in_code() -> Iterator[tuple[str, str]]:
@@ -53,10 +48,6 @@ def in_templates() -> Iterator[tuple[str, str]]:
         found = CALL.findall(text)
         assert len(found) == len(re.findall(r"\b_\(", text)), f"{path.name}: _() takes one literal text"
         yield from ((str(path.relative_to(SOURCE)), ast.literal_eval(each)) for each in found)
-
-
-def _name(function: ast.expr) -> str:
-    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
 
 
 def gaps(template: str) -> set[tuple[str, str]]:
