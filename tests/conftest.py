@@ -6,7 +6,7 @@ import gc
 import itertools
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,15 +22,15 @@ settings.register_profile(
 settings.load_profile("isonomia")
 
 
-def pytest_collection() -> None:
-    """Modules and tests are there to stay: nobody looks for garbage among them, now or while tests run."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests are there to stay: garbage is only looked for among what tests make."""
     gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    """From here on garbage is looked for among what tests make."""
-    gc.freeze()
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 MakeFrame = Callable[[Mapping[str, Any]], Any]
