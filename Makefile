@@ -13,7 +13,7 @@ PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test parts lint types coverage bench statistics frames exports clean
+.PHONY: help demo test tests parts programs lint types coverage bench statistics frames exports clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,17 +49,23 @@ $(PEERS)-%/.installed: benchmarks/peers/requirements-%.txt
 demo: $(VENV)/.installed ## make a dataset with known bias, train a model, audit it: out/demo/report.html
 	@$(BIN)/isonomia demo --out $(OUT)
 
-# Each worker takes a run of neighbouring tests, so that what a file sets up (a Spark session, a server, a trained model) is
-# set up once; one that is done takes over from the other.
-test: lint types parts ## everything that guards a change: style, types, architecture, tests
-	@echo "== Tests"
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "$$(cat $(VENV)/left-out)"
+# Types are examined and programs of the system installed beside everything else. All parts are waited for; one that fails
+# fails the whole.
+test: ## everything that guards a change: style, types, architecture, tests
+	@$(MAKE) --no-print-directory --jobs=4 lint types tests
 
-parts: $(VENV)/.installed-dev ## what some tests need beside Python: a browser, PostgreSQL, Spark, PyTorch
+# Each worker takes a run of neighbouring tests, so that what a file sets up (a Spark session, a server, a trained model) is
+# set up once; one that is done takes over from the other. The workers use all cores: threads in each would wait for others'.
+tests: lint parts
+	@echo "== Tests"
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "$$(cat $(VENV)/left-out)"
+
+parts: $(VENV)/.installed-dev programs ## what some tests need beside Python: a browser, PostgreSQL, Spark, PyTorch
 	@.ci/torch $(BIN)/python || true
-	@left_out=; .ci/chromium || left_out="not browser"; .ci/postgres || left_out="$${left_out:+$$left_out and }not postgres"; \
-	.ci/spark $(BIN)/python || left_out="$${left_out:+$$left_out and }not spark"; \
-	echo "$$left_out" >$(VENV)/left-out
+	@{ cat $(VENV)/left-out-programs; .ci/spark $(BIN)/python >&2 || echo "not spark"; } | paste -sd '&' | sed 's/&/ and /g' >$(VENV)/left-out
+
+programs: | $(BIN)/python
+	@{ .ci/chromium >&2 || echo "not browser"; .ci/postgres >&2 || echo "not postgres"; } >$(VENV)/left-out-programs
 
 lint: $(VENV)/.installed-dev ## style and the direction of imports
 	@echo "== Style"
@@ -69,8 +75,7 @@ lint: $(VENV)/.installed-dev ## style and the direction of imports
 	@$(BIN)/lint-imports --no-logo
 
 types: $(VENV)/.installed-dev ## strict types
-	@echo "== Types"
-	@$(BIN)/mypy
+	@found=$$($(BIN)/mypy 2>&1); failed=$$?; printf '\n== Types\n%s\n' "$$found"; exit $$failed
 
 coverage: $(VENV)/.installed-dev ## tests with line and branch coverage
 	@$(BIN)/python -m pytest -q -n $(JOBS) --cov --cov-report=term-missing:skip-covered --cov-report=html

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,18 @@ settings.register_profile(
     "isonomia", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("isonomia")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests are there to stay: garbage is only looked for among what tests make."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
 
 MakeFrame = Callable[[Mapping[str, Any]], Any]
 

@@ -215,7 +215,7 @@ def test_entries_stand_for_their_ids() -> None:
 
 
 def test_methods_side_by_side() -> None:
-    found = discovery.compare_methods(DATA, model, kind="subgroups", max_seconds=5, k=2)
+    found = discovery.compare_methods(DATA, model, kind="subgroups", max_seconds=60, k=2)
     frame = found.table
     assert list(frame["method"]) == list(discovery.METHODS.where(finds="subgroups").ids())
     run = frame[frame["reason"].isna()]

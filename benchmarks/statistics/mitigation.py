@@ -96,7 +96,7 @@ for groups, size in ((2, 1_000), (3, 2_000), (4, 3_000)):
         low=0.935,
         high=0.965,
         repetitions=2_000,
-        tested=600 if groups == 3 else 0,
+        tested=400 if groups == 3 else 0,
         errors=2.0,
     )
     def cover(rng: np.random.Generator, repetitions: int, groups: int = groups, size: int = size) -> Trials:
@@ -113,7 +113,7 @@ for groups, size in ((2, 1_000), (3, 2_000), (4, 3_000)):
     low=0.935,
     high=0.965,
     repetitions=2_000,
-    tested=150,
+    tested=100,
     errors=2.0,
     note="more combinations of decisions than are drawn one by one: their margins are drawn instead",
 )
@@ -225,7 +225,7 @@ def gaps(rng: np.random.Generator, repetitions: int) -> Trials:
     low=0,
     high=0.05,
     repetitions=1_000,
-    tested=400,
+    tested=200,
     errors=2.0,
 )
 def levelling_down(rng: np.random.Generator, repetitions: int) -> Trials:

@@ -26,6 +26,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
+#: Java for minutes, not for days: no compiler that optimises what runs a few times, one thread for garbage.
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
@@ -42,7 +45,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             "spark.ui.showConsoleProgress": "false",
             "spark.driver.memory": "768m",
             "spark.driver.host": "127.0.0.1",
-            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}",
+            "spark.driver.extraJavaOptions": f"{JVM} -Dlog4j2.configurationFile={folder / 'log4j2.properties'}",
             "spark.sql.shuffle.partitions": "1",
             "spark.sql.caseSensitive": "true",
             "spark.sql.session.timeZone": "UTC",

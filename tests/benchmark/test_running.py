@@ -61,9 +61,10 @@ def test_what_is_done_is_not_done_again_and_two_runs_are_equal(tmp_path: Path) -
     found = []
     for name in ("a.db", "b.db"):
         with iso.store.open(tmp_path / name) as store:
-            run_benchmark(plan, store, methods=methods, jobs=1, max_seconds=1e-9)
-            assert store.cells.counts("tiny")["done"] == 0
-            run_benchmark(plan, store, methods=methods, jobs=2)
+            if name == "a.db":
+                run_benchmark(plan, store, methods=methods, jobs=1, max_seconds=1e-9)
+                assert store.cells.counts("tiny")["done"] == 0
+                run_benchmark(plan, store, methods=methods, jobs=2)
             run_benchmark(plan, store, methods=methods, jobs=2)
             assert {cell.attempts for cell in store.cells.list("tiny")} == {1}
             found.append(csv_rows(read_benchmark(store, "tiny").cells))

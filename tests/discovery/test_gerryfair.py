@@ -124,12 +124,12 @@ def test_the_generator_s_subgroup_is_among_the_first_three() -> None:
 
 def test_chance_alone_is_seldom_significant() -> None:
     alarms = 0
-    for seed in range(200):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         data = {"sex": rng.choice(["F", "M"], 200), "race": rng.choice(list("abc"), 200)}
         result = audit(data, y_pred=rng.integers(0, 2, 200), protected=["sex", "race"], n_randomisations=19, seed=seed)
         alarms += any(row["p_adjusted"] <= 0.1 for row in rows_of(result))
-    assert alarms <= 30  # 0.1 of 200 is 20; more than 30 has a chance below 1%
+    assert alarms <= 17  # 0.1 of 100 is 10, more than 17 has a chance of 1%; one run in four would be seen
 
 
 def _features(data: dict[str, Any], n: int) -> dict[str, Codes]:

@@ -38,7 +38,7 @@ def case(task: str) -> tuple[Dataset, Any]:
 def search(method: Method, task: str) -> Any:
     data, model = case(task)
     if method.finds == "pairs":
-        return find_pairs(data, model, method=method.id, max_tests=40, max_seconds=3)
+        return find_pairs(data, model, method=method.id, max_tests=40)
     return find_subgroups(data, model, method=method.id, max_l=2)
 
 

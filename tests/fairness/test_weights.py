@@ -110,13 +110,13 @@ def test_equals_of_other_groups_by_hand(task: str) -> None:
     # chance within sets has exactly this spread
     rng = np.random.default_rng(0)
     drawn = []
-    for _ in range(300):
+    for _ in range(150):
         shuffled = frame.assign(y=frame.groupby(["job", "level"])["y"].transform(lambda part: rng.permutation(part)))
         found = fairness.duplicates(as_data(shuffled, task, weight="w"), by=[["sex", "race"]]).tables["by_group"]
         same = (r for r in found.rows() if r["group"] == "sex=F, race=b" and r.get("class", "y") == "y")
         drawn.append(next(same)["difference"])
-    assert np.mean(drawn) == pytest.approx(0.0, abs=4 * error / np.sqrt(300))
-    assert np.std(drawn) == pytest.approx(error, rel=0.15)
+    assert np.mean(drawn) == pytest.approx(0.0, abs=4 * error / np.sqrt(150))
+    assert np.std(drawn) == pytest.approx(error, rel=0.15)  # known to 6%
 
 
 @settings(max_examples=15)

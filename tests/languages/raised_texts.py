@@ -101,9 +101,11 @@ class Module:
         self.path = path
         self.tree = ast.parse(path.read_text(encoding="utf-8"))
         self.within: dict[ast.AST, ast.AST] = {}
-        for node in ast.walk(self.tree):
-            for child in ast.iter_child_nodes(node):
-                self.within[child] = node
+        nodes: list[ast.AST] = [self.tree]
+        for node in nodes:
+            children = list(ast.iter_child_nodes(node))
+            self.within.update(dict.fromkeys(children, node))
+            nodes += children
         self.calls: dict[str, list[ast.Call]] = defaultdict(list)
         for node in self.within:
             if isinstance(node, ast.Call):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from babel.dates import format_date
 from babel.messages.pofile import read_po
+from tests.languages.raised_texts import modules
 
 import isonomia
 from isonomia.languages import languages
@@ -24,17 +25,19 @@ CALL = re.compile(r"""\b_\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\)""")
 OTHERS = [language for language in languages() if language != "en"]
 
 
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    """Where, and what: each call of `msg` in the package's code."""
+    for module in modules():
+        yield from ((f"{module.path.relative_to(SOURCE)}:{node.lineno}", node) for node in module.calls["msg"])
+
+
 def in_code() -> Iterator[tuple[str, str]]:
-    """Where, and what: each template given to `msg` in the package's code."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not (isinstance(node, ast.Call) and _name(node.func) == "msg"):
-                continue
-            where = f"{path.relative_to(SOURCE)}:{node.lineno}"
-            first = node.args[0] if node.args else None
-            assert isinstance(first, ast.Constant), f"{where}: the template of msg() must be a literal"
-            assert isinstance(first.value, str), f"{where}: the template of msg() must be a text"
-            yield where, first.value
+    """Where, and what: each template given to `msg`."""
+    for where, node in calls():
+        first = node.args[0] if node.args else None
+        assert isinstance(first, ast.Constant), f"{where}: the template of msg() must be a literal"
+        assert isinstance(first.value, str), f"{where}: the template of msg() must be a text"
+        yield where, first.value
 
 
 def in_templates() -> Iterator[tuple[str, str]]:
@@ -47,10 +50,6 @@ def in_templates() -> Iterator[tuple[str, str]]:
         yield from ((str(path.relative_to(SOURCE)), ast.literal_eval(each)) for each in found)
 
 
-def _name(function: ast.expr) -> str:
-    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-
-
 def gaps(template: str) -> set[tuple[str, str]]:
     """The named gaps of a template with their formats; a plural, and what comes first, are matters of the language."""
     named = [(name, form or "") for _, name, form, _ in string.Formatter().parse(template) if name is not None]
@@ -60,14 +59,11 @@ def gaps(template: str) -> set[tuple[str, str]]:
 def test_every_gap_of_a_sentence_is_given() -> None:
     """A name in a template without its keyword would fail only when somebody reads that sentence."""
     lacking = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not (isinstance(node, ast.Call) and _name(node.func) == "msg"):
-                continue
-            given = {keyword.arg for keyword in node.keywords}
-            template = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
-            if None not in given and {name for name, _ in gaps(str(template))} - given:
-                lacking.append(f"{path.relative_to(SOURCE)}:{node.lineno}: {template!r}")
+    for where, node in calls():
+        given = {keyword.arg for keyword in node.keywords}
+        template = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
+        if None not in given and {name for name, _ in gaps(str(template))} - given:
+            lacking.append(f"{where}: {template!r}")
     assert lacking == []
 
 

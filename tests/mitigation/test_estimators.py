@@ -49,7 +49,7 @@ ONE_GROUP = [
 ]
 #: Networks learn the small data of the checks in steps that are larger than those of whole datasets.
 NETWORKS = [
-    Adversarial(sensitive=(), task=task, learning_rate=0.02, epochs=60, batch_size=32)
+    Adversarial(sensitive=(), task=task, learning_rate=0.02, epochs=5, batch_size=32)
     for task in ("classification", "regression")
 ]
 #: What trains an estimator.

@@ -48,8 +48,10 @@ def matrices(folder: Path, dataset: str) -> Matrices:
 def test_five_measures_equal_the_published_files(
     folder: Path, published: pd.DataFrame, dataset: str, model: str
 ) -> None:
+    """Of every fix; of the model that takes longest to train, of the one that weighs rows and one that drops them."""
     made = matrices(folder, dataset)
-    for fix in STUDY_FIXES:
+    fixes = ("reweighing", "undersampling_-1") if model == "svm" else STUDY_FIXES.ids()
+    for fix in map(STUDY_FIXES.__getitem__, fixes):
         trained = train(STUDY_MODELS[model].make(0), fix, made, 0)
         subject = Subject.of(made.test, trained.estimator)
         expected = of_model(published, dataset, model, fix.id).iloc[0]
@@ -264,19 +266,19 @@ def test_default_comes_out_on_the_papers_own_test_rows(
 
 
 def test_german_forests_come_out_again(folder: Path) -> None:
-    """At least 90% of the published figures within 3 standard deviations over 8 seeds; benchmarks/study.py has all."""
+    """At least 90% of the published figures within 3 standard deviations over 5 seeds; benchmarks/study.py has all."""
     study = run_study(
         paper=folder,
         datasets=["german"],
         models=["forest"],
         fixes=["reweighing"],
         explainers=["tree"],
-        seeds=range(8),
+        seeds=range(5),
         explained=None,
         n_boot=0,
     )
     assert study.missing == ()
     assert study.reproduction is not None
     figures = study.reproduction.to_frame("figures")
-    assert (figures["seeds"] == 8).all()
+    assert (figures["seeds"] == 5).all()
     assert figures["reproduced"].mean() >= 0.9

@@ -156,8 +156,8 @@ def table_view(table: Table, setting: Setting, name: str = "", code: str = "", *
     """A table: headings, cells, and what is not shown of it. In a fragment only the first of several is open."""
     language, rows = setting.language, setting.rows
     columns = None if setting.page else COLUMNS
-    shown = [line[:columns] for line in cells(table, language, rows)]
     heads = [tame(column.heading(language)) for column in shown_columns(table)]
+    shown = list(cells(table, language, rows, columns=columns))
     numeric = [any(line[index].number for line in shown) for index in range(len(heads[:columns]))]
     return {
         "id": "table-" + anchor(f"{code}/{name}"),

@@ -43,11 +43,13 @@ def shown_columns(table: Table) -> list[Column]:
     return columns
 
 
-def cells(table: Table, language: str, most: int, escape: Callable[[str], str] = tame) -> Iterator[list[Cell]]:
-    """The first `most` rows, cell by cell."""
-    columns = shown_columns(table)
+def cells(
+    table: Table, language: str, most: int, escape: Callable[[str], str] = tame, *, columns: int | None = None
+) -> Iterator[list[Cell]]:
+    """The first `most` rows, cell by cell; of wide tables the first `columns`."""
+    shown = shown_columns(table)[:columns]
     for row in range(min(most, len(table))):
-        yield [_cell(column, row, language, escape) for column in columns]
+        yield [_cell(column, row, language, escape) for column in shown]
 
 
 def _empty_note(column: Column) -> bool:

@@ -47,7 +47,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
     whole = find_pairs(DOMAIN, quick, **options)
     for _ in range(3):
         running = subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path)])
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         size = path.stat().st_size if path.exists() else 0
         while running.poll() is None and time.monotonic() < until:
             if path.exists() and path.stat().st_size > size + 2000:

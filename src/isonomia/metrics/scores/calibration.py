@@ -314,7 +314,8 @@ def _bin_table(table: Bins, groups: Codes | None, level: float) -> Table:
     effective = ratio(size * size, table.w2.sum(axis=-1)[used])
     low, high = wilson(np.nan_to_num(observed * effective), np.nan_to_num(effective), level)
     texts = Codes("bin", np.empty(0, np.uint8), tuple(range(len(table.edges) - 1)), tuple(table.edges.tolist())).texts
-    names = () if groups is None else (_group_column(groups, [_names(groups)[index] for index in used[0]]),)
+    called = () if groups is None else _names(groups)
+    names = () if groups is None else (_group_column(groups, [called[index] for index in used[0]]),)
     n = table.n.sum(axis=-1)[used]
     return Table(
         (

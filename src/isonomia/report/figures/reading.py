@@ -10,6 +10,7 @@ from typing import Any
 
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Column, Picture, Table
+from isonomia.evidence.column import plain
 from isonomia.languages import Language, Message, Name, msg
 from isonomia.languages.message import write_number
 from isonomia.report.figures.labels import SHORT, TITLE, label, long_label
@@ -40,10 +41,9 @@ class Reading:
     def of(cls, picture: Picture, table: Table, language: Language, most: int) -> Reading:
         """The rows that the picture shows, at most `most` of them."""
         reading = cls(picture, table, language, [])
-        rows = list(table.rows())
-        wanted = [reading._wanted(name, _as_list(value), rows) for name, value in reading.option("where", {}).items()]
-        rows = [row for index, row in enumerate(rows) if all(keep[index] for keep in wanted)]
-        return cls(picture, table, language, rows[:most], max(0, len(rows) - most))
+        wanted = [reading._wanted(name, _as_list(value)) for name, value in reading.option("where", {}).items()]
+        kept = [index for index in range(len(table)) if all(keep[index] for keep in wanted)]
+        return cls(picture, table, language, list(table.take(kept[:most]).rows()), max(0, len(kept) - most))
 
     def option(self, name: str, default: Any = None) -> Any:
         """An option of the picture."""
@@ -153,12 +153,12 @@ class Reading:
         """The names of the columns, ends of intervals and notes included."""
         return tuple(self.table.flat())
 
-    def _wanted(self, name: str, values: list[Any], rows: Sequence[Mapping[str, Any]]) -> list[bool]:
+    def _wanted(self, name: str, values: list[Any]) -> list[bool]:
         """Which rows have one of these values in a column; tuples are compared with the column's keys."""
         self._check(name)
         if any(isinstance(value, tuple) for value in values):
             return [key in values for key in self.table[name].keys or ()]
-        return [row[name] in values for row in rows]
+        return [plain(value) in values for value in self.table.flat()[name]]
 
     def _owner(self, name: str) -> Column:
         """The column that a name belongs to: its own, or the one it is an end of the intervals of."""
