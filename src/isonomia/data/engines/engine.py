@@ -225,8 +225,13 @@ class Engine(ABC):
         """How many different values each of these columns has; in one statement."""
 
     @abstractmethod
-    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:
-        """All rows as frames of at most `size` rows (None: as one frame), in the order of the source."""
+    def batches(
+        self, columns: Sequence[str], size: int | None = None, *, backend: Backend | None = None
+    ) -> Iterator[Any]:
+        """All rows as frames of at most `size` rows (None: as one frame), in the order of the source.
+
+        `backend` is the kind of frame, by default the engine's.
+        """
 
     @abstractmethod
     def sample(self, columns: Sequence[str], n: int, seed: int) -> Any:

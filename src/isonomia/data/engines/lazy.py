@@ -265,10 +265,12 @@ class LazyEngine(Engine):
         gaps = self.profile().missing
         return {name: int(row["distinct", name]) - (gaps[name] > 0) for name in columns}
 
-    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:
-        """All rows as frames of at most `size` rows (None: as one frame), in the order of the source."""
+    def batches(
+        self, columns: Sequence[str], size: int | None = None, *, backend: Backend | None = None
+    ) -> Iterator[Any]:
+        """All rows as frames, in the order of the source; see `Engine.batches`."""
         frame, outer = self._selected(columns)
-        for part in frames_of(frame, self.backend, size):
+        for part in frames_of(frame, backend or self.backend, size):
             yield _renamed(wrap(part), outer)
 
     def sample(self, columns: Sequence[str], n: int, seed: int) -> Any:

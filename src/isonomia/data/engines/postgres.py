@@ -231,14 +231,13 @@ class PostgresEngine(Engine):
         sums = {"n": nw.Int64(), **({} if weight is None else {"w": nw.Float64(), "w2": nw.Float64()})}
         return {**types, **sums}
 
-    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:
-        """All rows as frames of at most `size` rows (None: as one frame), in the order of the source."""
+    def batches(
+        self, columns: Sequence[str], size: int | None = None, *, backend: Backend | None = None
+    ) -> Iterator[Any]:
+        """All rows as frames, in the order of the source; see `Engine.batches`."""
         query, types, names = self._rows(columns)
-        if size is None:
-            yield wrap(self._copied(query, types)).rename(names).to_native()
-            return
         self.statements += 1
-        for part, received in copied_in_parts(self._connection, query, types, self.backend, size):
+        for part, received in copied_in_parts(self._connection, query, types, backend or self.backend, size):
             self.bytes_received += received
             yield wrap(part).rename(names).to_native()
 
