@@ -147,6 +147,8 @@ class Engine(ABC):
         The kind of frame that it hands over.
     notes : tuple of Message
         What a reader of the results should know about the source.
+    numbering : Message or None
+        What the numbers of rows are, where the source has no order of its own.
     """
 
     name: str
@@ -154,6 +156,7 @@ class Engine(ABC):
     memory: int
     backend: Backend
     notes: tuple[Message, ...]
+    numbering: Message | None = None
 
     #: Whether a query costs more than what it computes: then the first one asks for what may be asked later.
     slow_to_start = False

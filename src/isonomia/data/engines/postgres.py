@@ -32,7 +32,7 @@ from isonomia.data.engines.postgres_sql import (
 )
 from isonomia.data.frames import Backend, default_backend, wrap
 from isonomia.errors import DataError, SpecError, close_to, require
-from isonomia.languages import Message
+from isonomia.languages import Message, msg
 
 #: Seconds to wait for a server.
 CONNECT = 10
@@ -41,6 +41,12 @@ IN_ORDER = "-c synchronize_seqscans=off"
 #: Groups are hashed. The server cannot know that bins of a number are few, and would sort all rows by all keys: five
 #: times as long. A hash that outgrows its memory goes on in files. Compiling a statement takes longer than it saves.
 HASHED = "-c work_mem=64MB -c enable_sort=off -c jit=off"
+#: A table keeps a row wherever a page has space for it: COPY puts a short row behind longer ones into an earlier page.
+STORED = msg(
+    "A table of a database has no order: rows are numbered as the server stores them, which need not be the order in "
+    "which they were loaded. To number them by a key, give a query that ends in ORDER BY and the key."
+)
+_ORDERED = re.compile(r"\border\s+by\b", re.IGNORECASE)
 #: Object ids of types that a database defines itself begin here.
 _OWN_TYPES = 16384
 
@@ -92,6 +98,8 @@ class PostgresEngine(Engine):
         self.memory = where.bytes
         self.backend: Backend = default_backend()
         self.notes: tuple[Message, ...] = ()
+        if where.query is None or not _ORDERED.search(where.query):
+            self.numbering = STORED
         self._numbered = False
         #: Statements sent, and bytes of rows received.
         self.statements = self.bytes_received = 0
