@@ -21,6 +21,7 @@ from tests.engine_sources import adult_table, assert_same, create_table, load_po
 
 import isonomia as iso
 from isonomia.data.engines.files import open_parquet
+from isonomia.data.engines.lazy import LazyEngine
 from isonomia.discovery import find_subgroups
 from isonomia.discovery.subgroups import pulled
 from isonomia.discovery.subgroups.counted import CountedRows
@@ -130,6 +131,15 @@ def test_codes_fit_by_rows_features_and_memory(tmp_path: Path) -> None:
     for memory, fits in ((100 * 2 * n - 1, False), (100 * 2 * n, True)):
         engine = open_parquet([file], memory=memory)
         assert pulled.codes_fit(iso.Dataset(engine, target="y", prediction="p", protected=["x"])) == fits
+
+
+def test_columns_are_read_together_where_rows_may_come_in_another_order() -> None:
+    n = 500_000
+    table = {name: np.arange(n) % 3 for name in (*"abcdefghi", "y")}
+    frame = pl.LazyFrame({**table, "y": np.arange(n) % 2})
+    for memory, fits in ((10 * 8 * 4 * n - 1, False), (10 * 8 * 4 * n, True)):  # ten columns of 8 bytes in a quarter
+        data = iso.Dataset(LazyEngine(frame, memory=memory), target="y")
+        assert pulled.codes_fit(data) == fits
 
 
 def test_a_column_whose_values_hardly_repeat_is_left_to_counting(

@@ -149,6 +149,8 @@ class Engine(ABC):
         What a reader of the results should know about the source.
     numbering : Message or None
         What the numbers of rows are, where the source has no order of its own.
+    repeatable : bool
+        Whether rows come in the same order whenever they are read.
     """
 
     name: str
@@ -157,6 +159,7 @@ class Engine(ABC):
     backend: Backend
     notes: tuple[Message, ...]
     numbering: Message | None = None
+    repeatable: bool = False
 
     #: Whether a query costs more than what it computes: then the first one asks for what may be asked later.
     slow_to_start = False

@@ -88,6 +88,7 @@ class LazyEngine(Engine):
         self.backend: Backend = "polars" if self.name == "polars" else default_backend()
         self.notes = tuple(notes)
         self._watch = watch
+        self.repeatable = watch is not None  # files; what is behind another frame may be joined or grouped
         self.slow_to_start = self._frame.implementation.is_pyspark()
 
     def _profiled(self, names: Sequence[str], ends: Sequence[str]) -> Profile:

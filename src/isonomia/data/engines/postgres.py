@@ -89,6 +89,7 @@ class PostgresEngine(Engine):
     """
 
     name = "postgresql"
+    repeatable = True
 
     def __init__(self, connection: Any, where: Where, columns: Sequence[str] | None) -> None:
         from psycopg import sql
@@ -244,6 +245,8 @@ class PostgresEngine(Engine):
     ) -> Iterator[Any]:
         """All rows as frames, in the order of the source; see `Engine.batches`."""
         query, types, names = self._rows(columns)
+        if size is not None:
+            self._number_rows()
         self.statements += 1
         for part, received in copied_in_parts(self._connection, query, types, backend or self.backend, size):
             self.bytes_received += received

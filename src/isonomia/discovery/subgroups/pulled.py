@@ -79,13 +79,15 @@ class PulledRows:
 def codes_fit(data: Dataset) -> bool:
     """Whether all rows of an engine can be searched in memory as codes.
 
-    Codes of all features and what a search works with take at most half of the memory; outcomes, scores and weights
-    take at most a quarter.
+    Codes of all features and what a search works with take at most half of the memory; outcomes, scores and weights as
+    they are read at most a quarter, and all columns where an engine may give its rows in another order the next time.
     """
-    if data.engine is None or not data.searchable:
+    roles = _role_columns(data)
+    if data.engine is None or not data.searchable or not roles:
         return False
     working = 2 * (CODE * len(data.searchable) + WORKING)
-    return len(data) * max(working, TOGETHER * _width(data, _role_columns(data))) <= data.engine.memory
+    together = _width(data, roles if data.engine.repeatable else [*roles, *data.searchable])
+    return len(data) * max(working, TOGETHER * together) <= data.engine.memory
 
 
 def _role_columns(data: Dataset) -> list[str]:
