@@ -13,6 +13,7 @@ from isonomia.counting import Binning, Bins, Codes, encode_features
 from isonomia.counting.bins import DEFAULT_BINS, check_bins
 from isonomia.data import Dataset
 from isonomia.data.engines.role_counts import too_many
+from isonomia.data.roles import RoleOptions
 from isonomia.subject import Subject
 from isonomia.typing import Bools, Floats
 
@@ -45,10 +46,17 @@ class PulledRows:
     def outcomes(self) -> Subject:
         """A subject with the outcomes, scores and weights of the rows, and nothing else."""
         names = _role_columns(self._data)
-        options = self._data.options()
-        options.update(protected=(), privileged=None, time=None, features=[], ignore=None, labels=None)
-        options["kinds"] = self._kinds(names)
-        return Subject.of(Dataset(self._first.select(names), **options))
+        alone: RoleOptions = {
+            **self._data.options(),
+            "protected": (),
+            "privileged": None,
+            "time": None,
+            "features": [],
+            "ignore": None,
+            "kinds": self._kinds(names),
+            "labels": None,
+        }
+        return Subject.of(Dataset(self._first.select(names), **alone))
 
     def features(self, known: Bools, *, bins: Bins, binning: Binning, target: Floats | None) -> tuple[Codes, ...]:
         """The features as codes, on rows with a known target; see `counting.encode_features`. They are read once."""
