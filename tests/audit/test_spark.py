@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.audit.test_counted_checks import answer_of, spotted_table, turned_table
-from tests.discovery.test_counted_subgroups import HELD_OUT, found_in, nothing_fits, written
+from tests.discovery.test_counted_subgroups import HELD_OUT, codes_alone_fit, found_in, nothing_fits, written
 from tests.engine_sources import TABLES, adult_table, assert_same, plain_table
 
 import isonomia as iso
@@ -118,6 +118,17 @@ def test_subgroups_of_rows_that_do_not_fit_are_counted_by_spark(
     found = found_in(iso.Dataset(spark.read.parquet(str(file)), name=table, **roles), asked)
     assert_same(expected, found)
     assert dict(spark.conf.getAll) == before  # the user's session is as it was
+
+
+@pytest.mark.parametrize(("table", "asked"), [("spotted", "sliceline"), ("nasty", HELD_OUT)])
+def test_subgroups_of_codes_from_spark_are_those_from_memory(
+    table: str, asked: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, roles, _ = written(table, tmp_path)
+    expected = found_in(iso.read(file, **roles), asked)
+    codes_alone_fit(monkeypatch)
+    found = found_in(iso.Dataset(spark.read.parquet(str(file)), name=table, **roles), asked)
+    assert_same(expected, found)
 
 
 def test_a_set_with_too_many_groups_leaves_the_others_whole(spark: Any, tmp_path: Path) -> None:

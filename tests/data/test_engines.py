@@ -313,7 +313,7 @@ def test_rows_beyond_the_memory_are_sampled_and_the_report_says_so(tmp_path: Pat
     frame, roles = plain_table(2000)
     frame.write_parquet(tmp_path / "rows.parquet")
     engine = open_parquet([tmp_path / "rows.parquet"], memory=MEMORY)
-    engine.memory = 6 * 200 * 500  # a few hundred rows
+    engine.memory = 6 * 200 * 300  # a few hundred rows, and fewer codes than there are rows
     data = iso.Dataset(engine, **roles)
     report = iso.audit(data, checks=["group_fairness", "weak_spots", "failure_modes", "proxies"], n_boot=50)
     said = [str(note) for note in report["proxies"].notes]

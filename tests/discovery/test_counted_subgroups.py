@@ -69,7 +69,13 @@ def cases() -> list[tuple[str, str]]:
 
 
 def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of an engine do not fit into memory, however few they are."""
+    """Rows of an engine do not fit into memory, however few they are; nor do their codes."""
+    codes_alone_fit(monkeypatch)
+    monkeypatch.setattr("isonomia.discovery.subgroups.question.codes_fit", lambda data: False)
+
+
+def codes_alone_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of an engine do not fit into memory."""
     monkeypatch.setattr(Dataset, "rows_fit", property(lambda data: data.engine is None))
     monkeypatch.setattr(Dataset, "_most_rows", property(lambda data: 200))
 

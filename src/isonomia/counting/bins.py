@@ -25,6 +25,8 @@ BINS = Either(Integer(1), Keyed(Either(Integer(1), Several(Number(), 2)).or_none
 DEFAULT_BINS = 10
 #: Whole numbers with at most this many different values are taken as they are, not binned.
 FEW_INTEGERS = 20
+#: Rows that are looked at before all values of a column are.
+_GLANCE = 4096
 
 
 @validated(binning=Choice(BINNINGS), bins=Integer(1))
@@ -50,9 +52,9 @@ def bin_edges(
     >>> bin_edges([0, 0, 0, 0, 1, 5], bins=4)
     (0.0, 0.75, 5.0)
     """
-    numbers = to_numpy(values).astype(float)
+    numbers = to_numpy(values).astype(float, copy=False)
     known = np.isfinite(numbers)
-    finite = numbers[known]
+    finite = numbers if known.all() else numbers[known]
     if not finite.size:
         raise DataError("A column without finite numbers cannot be binned; leave it out.")
     low, high = float(finite.min()), float(finite.max())
@@ -122,11 +124,12 @@ def _encode(data: Dataset, name: str, bins: Any, binning: Binning, target: NDArr
         return Codes.encode(column, name=name)
     if kind == "datetime":
         return _cut_dates(to_numpy(column).astype("datetime64[D]"), name, binning, bins, target)
-    encoded = Codes.encode(column, name=name)
-    known = encoded.size - (encoded.missing is not None)
-    if known <= bins or (kind == "integer" and known <= FEW_INTEGERS):
-        return encoded
-    numbers = to_numpy(column).astype(float)
+    few = max(bins, FEW_INTEGERS) if kind == "integer" else bins
+    if int(column.head(_GLANCE).n_unique()) <= few + 1:  # else the first rows alone have more, and nothing is sorted
+        encoded = Codes.encode(column, name=name)
+        if encoded.size - (encoded.missing is not None) <= few:
+            return encoded
+    numbers = to_numpy(column).astype(float, copy=False)
     return Codes.cut(numbers, bin_edges(numbers, binning=binning, bins=bins, target=target), name=name)
 
 

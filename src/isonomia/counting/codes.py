@@ -77,7 +77,7 @@ class Codes:
         bounds = np.unique(np.asarray(edges, dtype=float))
         if bounds.size < 2 or not np.isfinite(bounds).all():
             raise DataError(f"Bins of '{name}' need at least two different finite edges; got {list(edges)}.")
-        numbers = to_numpy(values).astype(float)
+        numbers = to_numpy(values).astype(float, copy=False)
         n_bins = bounds.size - 1
         index = np.searchsorted(bounds[1:-1], numbers, side="right").astype(smallest(n_bins + 1))
         missing = np.isnan(numbers)
@@ -299,13 +299,12 @@ def _from_polars(values: Any) -> tuple[CodeArray, tuple[Any, ...]]:
     ranked = values.cast(pl.String) if values.dtype == pl.Categorical else values
     physical = values.to_physical() if values.dtype == pl.Categorical else None
     if physical is not None:
-        known = physical.drop_nulls().unique()
         first = ranked.gather(physical.arg_unique()).drop_nulls()
         order = physical.gather(physical.arg_unique()).drop_nulls()
-        table = np.zeros(int(known.max() or 0) + 1, dtype=np.int64)
+        gone = int(order.max() or 0) + 1
+        table = np.full(gone + 1, -1, dtype=np.int32)
         table[order.to_numpy()] = np.arange(len(order))
-        raw = _filled(physical)
-        return _from_hashed(np.where(raw < 0, -1, table[np.maximum(raw, 0)]), first.to_list())
+        return _from_hashed(table[physical.cast(pl.UInt32).fill_null(gone).to_numpy()], first.to_list())
     return _from_texts(np.array(values.to_list(), dtype=object))
 
 

@@ -50,6 +50,8 @@ class Method:
         be tested for what it adds.
     counts : bool
         Subgroups: whether counts and sums over conjunctions are all that it needs, so that an engine can count them.
+    asks : bool
+        Subgroups: whether it asks the model about people like those of the table, and so needs the table itself.
     complete : bool
         Pairs: whether it answers for everyone it looks at, so that it has no limit unless one is given.
     alters : bool
@@ -70,6 +72,7 @@ class Method:
     describe: Callable[..., Any] | None = None
     nested: bool = False
     counts: bool = False
+    asks: bool = False
     complete: bool = False
     alters: bool = True
 

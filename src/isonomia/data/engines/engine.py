@@ -147,6 +147,10 @@ class Engine(ABC):
         The kind of frame that it hands over.
     notes : tuple of Message
         What a reader of the results should know about the source.
+    numbering : Message or None
+        What the numbers of rows are, where the source has no order of its own.
+    repeatable : bool
+        Whether rows come in the same order whenever they are read.
     """
 
     name: str
@@ -154,6 +158,8 @@ class Engine(ABC):
     memory: int
     backend: Backend
     notes: tuple[Message, ...]
+    numbering: Message | None = None
+    repeatable: bool = False
 
     #: Whether a query costs more than what it computes: then the first one asks for what may be asked later.
     slow_to_start = False
@@ -225,8 +231,13 @@ class Engine(ABC):
         """How many different values each of these columns has; in one statement."""
 
     @abstractmethod
-    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:
-        """All rows as frames of at most `size` rows (None: as one frame), in the order of the source."""
+    def batches(
+        self, columns: Sequence[str], size: int | None = None, *, backend: Backend | None = None
+    ) -> Iterator[Any]:
+        """All rows as frames of at most `size` rows (None: as one frame), in the order of the source.
+
+        `backend` is the kind of frame, by default the engine's.
+        """
 
     @abstractmethod
     def sample(self, columns: Sequence[str], n: int, seed: int) -> Any:

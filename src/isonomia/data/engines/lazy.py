@@ -88,6 +88,7 @@ class LazyEngine(Engine):
         self.backend: Backend = "polars" if self.name == "polars" else default_backend()
         self.notes = tuple(notes)
         self._watch = watch
+        self.repeatable = watch is not None  # files; what is behind another frame may be joined or grouped
         self.slow_to_start = self._frame.implementation.is_pyspark()
 
     def _profiled(self, names: Sequence[str], ends: Sequence[str]) -> Profile:
@@ -265,10 +266,12 @@ class LazyEngine(Engine):
         gaps = self.profile().missing
         return {name: int(row["distinct", name]) - (gaps[name] > 0) for name in columns}
 
-    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:
-        """All rows as frames of at most `size` rows (None: as one frame), in the order of the source."""
+    def batches(
+        self, columns: Sequence[str], size: int | None = None, *, backend: Backend | None = None
+    ) -> Iterator[Any]:
+        """All rows as frames, in the order of the source; see `Engine.batches`."""
         frame, outer = self._selected(columns)
-        for part in frames_of(frame, self.backend, size):
+        for part in frames_of(frame, backend or self.backend, size):
             yield _renamed(wrap(part), outer)
 
     def sample(self, columns: Sequence[str], n: int, seed: int) -> Any:

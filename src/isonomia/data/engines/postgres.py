@@ -32,7 +32,7 @@ from isonomia.data.engines.postgres_sql import (
 )
 from isonomia.data.frames import Backend, default_backend, wrap
 from isonomia.errors import DataError, SpecError, close_to, require
-from isonomia.languages import Message
+from isonomia.languages import Message, msg
 
 #: Seconds to wait for a server.
 CONNECT = 10
@@ -41,6 +41,12 @@ IN_ORDER = "-c synchronize_seqscans=off"
 #: Groups are hashed. The server cannot know that bins of a number are few, and would sort all rows by all keys: five
 #: times as long. A hash that outgrows its memory goes on in files. Compiling a statement takes longer than it saves.
 HASHED = "-c work_mem=64MB -c enable_sort=off -c jit=off"
+#: A table keeps a row wherever a page has space for it: COPY puts a short row behind longer ones into an earlier page.
+STORED = msg(
+    "A table of a database has no order: rows are numbered as the server stores them, which need not be the order in "
+    "which they were loaded. To number them by a key, give a query that ends in ORDER BY and the key."
+)
+_ORDERED = re.compile(r"\border\s+by\b", re.IGNORECASE)
 #: Object ids of types that a database defines itself begin here.
 _OWN_TYPES = 16384
 
@@ -83,6 +89,7 @@ class PostgresEngine(Engine):
     """
 
     name = "postgresql"
+    repeatable = True
 
     def __init__(self, connection: Any, where: Where, columns: Sequence[str] | None) -> None:
         from psycopg import sql
@@ -92,6 +99,8 @@ class PostgresEngine(Engine):
         self.memory = where.bytes
         self.backend: Backend = default_backend()
         self.notes: tuple[Message, ...] = ()
+        if where.query is None or not _ORDERED.search(where.query):
+            self.numbering = STORED
         self._numbered = False
         #: Statements sent, and bytes of rows received.
         self.statements = self.bytes_received = 0
@@ -231,14 +240,15 @@ class PostgresEngine(Engine):
         sums = {"n": nw.Int64(), **({} if weight is None else {"w": nw.Float64(), "w2": nw.Float64()})}
         return {**types, **sums}
 
-    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Any]:
-        """All rows as frames of at most `size` rows (None: as one frame), in the order of the source."""
+    def batches(
+        self, columns: Sequence[str], size: int | None = None, *, backend: Backend | None = None
+    ) -> Iterator[Any]:
+        """All rows as frames, in the order of the source; see `Engine.batches`."""
         query, types, names = self._rows(columns)
-        if size is None:
-            yield wrap(self._copied(query, types)).rename(names).to_native()
-            return
+        if size is not None:
+            self._number_rows()
         self.statements += 1
-        for part, received in copied_in_parts(self._connection, query, types, self.backend, size):
+        for part, received in copied_in_parts(self._connection, query, types, backend or self.backend, size):
             self.bytes_received += received
             yield wrap(part).rename(names).to_native()
 

@@ -329,7 +329,7 @@ def _shown(key: Key, group: Any, value: Any, *, weighted: bool) -> Any:
         return group
     if weighted:
         return sql.SQL("CASE WHEN sum(w) > 0 THEN sum(w * {0}) / sum(w) ELSE avg({0}) END").format(value)
-    return sql.SQL("sum({0}::float8) / count({0})").format(value)  # avg would sum squares, too
+    return sql.SQL("sum({}::float8) / count(*)").format(value)  # avg would sum squares, too; a bin has numbers alone
 
 
 def _absent(key: Key, column: Any, dtype: nw.dtypes.DType) -> Any:

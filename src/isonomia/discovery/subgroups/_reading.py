@@ -14,6 +14,7 @@ from isonomia.discovery.method import Method
 from isonomia.discovery.subgroups.counted import CountedRows
 from isonomia.discovery.subgroups.mass import Mass
 from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.pulled import PulledRows
 from isonomia.discovery.subgroups.rates import ERROR_GIVEN_SCORE
 from isonomia.errors import DataError
 from isonomia.events import Progress
@@ -73,10 +74,15 @@ def read_problem(
     limits: tuple[int, int | None, float | int | None],
     bins: Bins,
     binning: Binning,
+    pulled: PulledRows | None = None,
     **settings: Any,
 ) -> Problem:
-    """Everything a method is given; `limits` are k, max_l and min_support, `settings` fields of the problem."""
-    data, surface, truth = subject.known, subject.outcome.surface, subject.outcome.truth
+    """Everything a method is given; `limits` are k, max_l and min_support, `settings` fields of the problem.
+
+    `pulled` are the rows that the subject has counts of, as codes.
+    """
+    rows = subject if pulled is None else pulled.outcomes()
+    data, surface, truth = subject.known, rows.outcome.surface, rows.outcome.truth
     searchable = subject.data.searchable
     if not searchable:
         raise DataError(
@@ -87,13 +93,16 @@ def read_problem(
     _check_needs(method, subject, errors)
     label = surface.continuous if surface.task == "regression" else surface.label
     counted = None
-    if subject.counts is not None:
+    target = _bin_target(errors, truth, label)
+    if pulled is not None:
+        features = pulled.features(rows.rows, bins=bins, binning=binning, target=target)
+    elif subject.counts is not None:
         asked = settings["metric"]
         scored = ERROR_GIVEN_SCORE in ([asked] if isinstance(asked, str) else asked or ())
         counted = CountedRows.of(subject, bins=bins, binning=binning, scored=scored)
         features = counted.features
     else:
-        features = encode_features(data, bins=bins, binning=binning, target=_bin_target(errors, truth, label))
+        features = encode_features(data, bins=bins, binning=binning, target=target)
     problem = Problem(
         features=features,
         task=task,
@@ -102,11 +111,11 @@ def read_problem(
         label=label,
         probability=surface.probability,
         errors=errors,
-        weights=Mass(data.height, subject.weights, subject.counts).mean_one,
-        counts=subject.counts,
-        numbers=np.flatnonzero(subject.rows) if counted is None else None,
+        weights=Mass(rows.known.height, rows.weights, rows.counts).mean_one,
+        counts=rows.counts,
+        numbers=np.flatnonzero(rows.rows) if counted is None else None,
         protected=data.protected,
-        **check_limits(method, *limits, len(subject), len(searchable)),
+        **check_limits(method, *limits, len(rows), len(searchable)),
         **settings,
         data=data,
         model=subject.model if subject.model is not None else surface if surface.kinds else None,

@@ -15,6 +15,7 @@ from isonomia.discovery.subgroups.held_out import with_holdout
 from isonomia.discovery.subgroups.method import Search
 from isonomia.discovery.subgroups.one_by_one import check_one_by_one, one_by_one
 from isonomia.discovery.subgroups.problem import Problem
+from isonomia.discovery.subgroups.pulled import PulledRows, codes_fit
 from isonomia.discovery.subgroups.rates import is_counted
 from isonomia.discovery.subgroups.result import SubgroupResult
 from isonomia.errors import NotApplicable
@@ -124,9 +125,21 @@ class SubgroupQuestion:
     @cached_property
     def problem(self) -> Problem:
         """What the method is given, in rows."""
-        return self._read(self.rows.subject.in_rows())
+        return self._read(self.rows.subject.in_rows()) if self._pulled is None else self._pulled
 
-    def _read(self, subject: Subject) -> Problem:
+    @cached_property
+    def _pulled(self) -> Problem | None:
+        """All rows of an engine as codes; None where these do not fit into memory, or are not enough."""
+        subject = self.rows.subject
+        reads_rows = self.rows.errors is not None or (self.method.asks and subject.model is not None)
+        if subject.counts is None or reads_rows or not codes_fit(subject.data):
+            return None
+        try:
+            return self._read(subject, PulledRows(subject.data))
+        except NotApplicable:  # a column whose values hardly repeat; counted, it is left out with a note
+            return None
+
+    def _read(self, subject: Subject, pulled: PulledRows | None = None) -> Problem:
         bins = self.bins
         if self.holdout is not None and self.method.nested and isinstance(bins, int):
             bins = 2 * bins  # ranges of several narrow bins are looked for
@@ -137,6 +150,7 @@ class SubgroupQuestion:
             limits=self.limits,
             bins=bins,
             binning=self.binning,
+            pulled=pulled,
             metric=self.metric,
             seed=self.seed,
             clock=self.clock,
@@ -145,10 +159,16 @@ class SubgroupQuestion:
         )
 
     def search(self) -> SubgroupResult:
-        """Search, and state what was found: where the rows are counted, where that is enough; else in rows."""
+        """Search, and state what was found.
+
+        Of rows that an engine has: in memory, as codes, where these fit; else where the rows are counted, where that is
+        enough; else in rows, which may be a sample.
+        """
         if self.one_by_one:
             check_one_by_one(self.method)
         subject = self.rows.subject
+        if self._pulled is not None:
+            return self._searched(subject, self._pulled)
         if subject.counts is not None and self._counts:
             try:
                 return self._searched(subject, self._read(subject))

@@ -111,7 +111,8 @@ def failure_modes(
     >>> row["row"], row["kind"]
     (4, 'wrong_confident')
     """
-    subject = Subject.of(data, model, progress=progress, counted=True, **given).fitting().needs_outcomes()
+    whole = Subject.of(data, model, progress=progress, counted=True, **given)
+    subject = whole.fitting().needs_outcomes()
     asked = Asked(top_k=top_k, share=share, confident=confident, bins=bins, min_samples=min_samples)
     failures = _failures(subject, features, asked)
     found = patterns(failures.slices, min_samples) if failures.n_worst else []
@@ -129,6 +130,9 @@ def failure_modes(
     notes = [msg("Reasons describe what is unusual about a row; they do not prove why the model fails on it.")]
     if not failures.n_worst:
         notes = [msg("The model makes no error on these rows, so there is no failure to explain.")]
+    engine = None if whole.dataset is None else whole.dataset.engine
+    if failures.rows.numbers.size and engine is not None and engine.numbering is not None:
+        notes.append(engine.numbering)
     values = {
         "worst_rows": failures.n_worst,
         "confident": failures.confident,

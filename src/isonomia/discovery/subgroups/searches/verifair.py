@@ -323,6 +323,7 @@ METHODS.add(
         id="verifair",
         purpose="verdicts on pairs of groups by sampling, with a stated probability of error",
         needs=("protected", "predictions"),
+        asks=True,
         tasks=("binary",),
         run=run,
         parameters=(
