@@ -54,7 +54,7 @@ def score_pairs(scene: Scene, answer: Answer, budget: Budget) -> dict[str, Any]:
     if not scene.truths:
         return scores
     attributed = np.array([_attributed(truth, first, second, gap) for truth in scene.truths])
-    counts, anyone = attributed[:, valid].sum(axis=1), attributed.any(axis=0)
+    counts, anyone = attributed[:, valid].sum(axis=1), np.asarray(attributed.any(axis=0))
     share = float(anyone[valid].mean()) if kept else 0.0
     recall = float((counts >= 1).mean())
     real = np.array([truth.realised for truth in scene.truths])

@@ -186,7 +186,7 @@ def _between(
     rise = at_high - at_low
     share = np.divide(wanted - at_low, rise, out=np.zeros_like(rise), where=rise != 0)
     value = low + np.clip(np.nan_to_num(share), 0.0, 1.0) * (high - low)
-    return np.where(whole, np.floor(value), value)
+    return np.asarray(np.where(whole, np.floor(value), value))
 
 
 def _rank(value: Floats, whole: NDArray[np.bool_]) -> NDArray[np.int64]:
