@@ -53,8 +53,8 @@ def score_pairs(scene: Scene, answer: Answer, budget: Budget) -> dict[str, Any]:
     }
     if not scene.truths:
         return scores
-    counts = np.array([_attributed(truth, first, second, gap)[valid].sum() for truth in scene.truths])
-    anyone = np.any([_attributed(truth, first, second, gap) for truth in scene.truths], axis=0)
+    attributed = np.array([_attributed(truth, first, second, gap) for truth in scene.truths])
+    counts, anyone = attributed[:, valid].sum(axis=1), np.asarray(attributed.any(axis=0))
     share = float(anyone[valid].mean()) if kept else 0.0
     recall = float((counts >= 1).mean())
     real = np.array([truth.realised for truth in scene.truths])

@@ -55,7 +55,10 @@ class BinnedColumns:
 
     def codes(self, rows: Floats, column: int) -> NDArray[np.intp]:
         """The bin of every row's value."""
-        values = rows[:, column]
+        return self.bin_of(rows[:, column], column)
+
+    def bin_of(self, values: Floats, column: int) -> NDArray[np.intp]:
+        """The bin of every value of a column."""
         if self.exact[column]:
             found = values - self.low[column]
         else:

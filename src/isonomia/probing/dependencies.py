@@ -126,14 +126,33 @@ class Dependencies:
             rows[:, one.column] = one.values[self.bins.codes(rows, one.source)]
         return rows
 
-    def consistent(self, rows: Floats, touching: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
-        """Which rows contradict no dependency; with `touching`, none of those that some of these columns are in."""
-        good = np.ones(len(rows), dtype=bool)
+    def consistent(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which rows contradict no dependency."""
+        return self._agree(rows.T, (len(rows),), None)
+
+    def consistent_variants(self, rows: Floats, columns: NDArray[np.intp], variants: Floats) -> NDArray[np.bool_]:
+        """Which variants of rows contradict no dependency that some of the columns are in, shape (rows, variants).
+
+        A variant has other values of these columns, and of what follows from them. What depends on the row alone, or
+        on the variant alone, is looked at once.
+        """
+        values = [column[:, None] for column in rows.T]
+        for index, column in enumerate(columns):
+            values[column] = variants[None, :, index]
+        for one in self.follows:
+            values[one.column] = one.values[self.bins.bin_of(values[one.source], one.source)]
+        return self._agree(values, (len(rows), len(variants)), columns)
+
+    def _agree(
+        self, values: Sequence[Floats] | Floats, shape: tuple[int, ...], touching: NDArray[np.intp] | None
+    ) -> NDArray[np.bool_]:
+        """Where values, column by column, contradict no dependency (none that columns of `touching` are in)."""
+        good = np.ones(shape, dtype=bool)
         codes: dict[int, NDArray[np.intp]] = {}
 
         def of(column: int) -> NDArray[np.intp]:
             if column not in codes:
-                codes[column] = self.bins.codes(rows, column)
+                codes[column] = self.bins.bin_of(values[column], column)
             return codes[column]
 
         for one in self.exclusions:
@@ -142,7 +161,7 @@ class Dependencies:
                 good &= ~one.excluded.ravel().take(flat)
         for rule in self.follows:
             if touching is None or rule.column in touching or rule.source in touching:
-                value, wanted = rows[:, rule.column], rule.values[of(rule.source)]
+                value, wanted = values[rule.column], rule.values[of(rule.source)]
                 good &= (value == wanted) | (np.isnan(value) & np.isnan(wanted))
         return good
 

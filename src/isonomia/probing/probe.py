@@ -171,8 +171,7 @@ class Probe:
         dependencies = self.domain.dependencies
         if dependencies is None or not dependencies.involve(self.columns):
             return None
-        good = dependencies.consistent(self.spread(rows), touching=self.columns)
-        return good.reshape(len(rows), self.n_variants)
+        return dependencies.consistent_variants(rows, self.columns, self.variants)
 
     def valid(self, rows: Floats) -> NDArray[np.bool_]:
         """Which rows can be tested: valid people with at least two variants who could exist."""

@@ -137,6 +137,28 @@ def test_trees_are_read_as_they_predict() -> None:
     assert np.allclose(ensemble.raw(EVERYONE)[:, 0], model.decision_function(DOMAIN.decode(EVERYONE)))
 
 
+def test_without_bounds_the_same_people_are_tested() -> None:
+    model = learn("forest", 3)
+    whole, quick = (
+        find_pairs(DOMAIN, model, method="exact", protected="sex", max_boxes=20, bounds=bounds)
+        for bounds in (True, False)
+    )
+    assert len(whole.pairs) > 0
+    assert np.array_equal(whole.pairs.first, quick.pairs.first)
+    assert np.array_equal(whole.pairs.second, quick.pairs.second)
+    share, _ = by_hand(model, ["sex"])
+    assert quick.metrics["share_low"] - 1e-9 <= share <= quick.metrics["share_high"] + 1e-9
+    assert "max_gap" in whole.metrics
+    assert "max_gap" not in quick.metrics
+
+
+def test_without_bounds_a_proof_is_a_proof() -> None:
+    model = MODELS["forest"]().fit(DOMAIN.decode(EVERYONE), (EVERYONE[:, 0] > 3).astype(int))
+    metrics = find_pairs(DOMAIN, model, method="exact", protected="sex", bounds=False).metrics
+    assert metrics["status"] == "none"
+    assert metrics["share_high"] == 0
+
+
 def test_a_small_budget_brackets_the_share() -> None:
     MODELS["deep"] = lambda: RandomForestClassifier(15, max_depth=7, random_state=0)
     model = learn("deep", 1)

@@ -33,6 +33,7 @@ OUT_OF_BOUNDS: list[tuple[str, str, Any]] = [
     ("auto", "natural", 1.5),
     ("exact", "max_boxes", 0),
     ("exact", "n_pairs", 2.5),
+    ("exact", "bounds", "no"),
     ("expga", "population", 10.5),
     ("expga", "population", 1),
     ("expga", "max_global", "ten"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -231,8 +231,10 @@ def _in_ranges(method: Method, problem: Problem) -> Search:
     found += [in_bins_of(in_bins_of(item, wide), problem) for item in other.subgroups]
     if problem.max_l >= 2:
         found += rectangles_like(problem, found, problem.k)
-    ranged = [method.measure(problem, best_ranges(problem, item)) for item in found]
-    measured = (method.measure(problem, item) for item in _shortened(problem, ranged))
+    ranged = [method.measure(problem, item) for item in _once(best_ranges(problem, item) for item in found)]
+    known = {id(item) for item in ranged}
+    shorter = _once(without_idle_conditions(problem, item) for item in ranged)
+    measured = (item if id(item) in known else method.measure(problem, item) for item in shorter)
     ordered = sorted(measured, key=lambda item: _chance(problem, item))
     return replace(
         search,
@@ -256,13 +258,12 @@ def _share(problem: Problem, item: Subgroup) -> float:
     return cells.mass.take(item.mask(cells.by_name)).total / cells.mass.total
 
 
-def _shortened(problem: Problem, found: Sequence[Subgroup]) -> tuple[Subgroup, ...]:
-    """Subgroups without idle conditions; those that become the same are listed once."""
+def _once(found: Iterable[Subgroup]) -> list[Subgroup]:
+    """Subgroups found in the same way with the same conditions are listed once."""
     out: dict[tuple[object, ...], Subgroup] = {}
     for item in found:
-        shorter = without_idle_conditions(problem, item)
-        out.setdefault((present.kind_of_finding(item), *sorted(shorter.conditions.items())), shorter)
-    return tuple(out.values())
+        out.setdefault((present.kind_of_finding(item), *sorted(item.conditions.items())), item)
+    return list(out.values())
 
 
 def _hurdles(problem: Problem, item: Subgroup) -> dict[str | None, float]:

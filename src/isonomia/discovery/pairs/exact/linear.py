@@ -251,12 +251,14 @@ def _grid(model: Additive, intervals: Intervals) -> tuple[float, float]:
     mass = np.zeros(GRID + 2)
     mass[0] = 1.0
     reach = 0
-    for term, low in zip(model.terms, lows, strict=True):
-        shift = np.floor((term - low) / step).astype(np.int64)
-        indices, counts = np.unique(shift, return_counts=True)
-        fresh = np.zeros_like(mass)
+    shifts = [np.floor((term - low) / step).astype(np.int64) for term, low in zip(model.terms, lows, strict=True)]
+    cells = [np.unique(shift, return_counts=True) for shift in shifts]
+    for indices, counts in sorted(
+        cells, key=lambda one: -len(one[0])
+    ):  # those of many cells while there is little mass
+        fresh, n = np.zeros_like(mass), counts.sum()
         for index, count in zip(indices, counts, strict=True):
-            fresh[index : index + reach + 1] += mass[: reach + 1] * (count / len(term))
+            fresh[index : index + reach + 1] += mass[: reach + 1] * (count / n)
         mass, reach = fresh, reach + int(indices[-1])
     start = lows.sum() + step * np.arange(len(mass))
     slack = step * len(model.terms) + float(model.width.sum())

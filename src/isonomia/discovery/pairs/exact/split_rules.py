@@ -10,6 +10,9 @@ from isonomia.errors import NotApplicable
 from isonomia.models import TreeEnsemble
 from isonomia.typing import Floats
 
+#: How far, in numbers that a float can be, a first guess of a cut may be off: rounded as doubles, or as single floats.
+_REACHES = (1 << 8, 1 << 30)
+
 
 class SplitRules:
     """Every distinct test of an ensemble, on the domain's features.
@@ -109,19 +112,31 @@ class SplitRules:
         whole = self.domain.whole[feature]
         low, high = self.domain.low[feature], self.domain.high[feature]
 
-        def passes(value: Floats) -> NDArray[np.bool_]:
+        def seen(value: Floats) -> Floats:
             encoded = self.mapping.many(feature, column[rules], value)
             if np.isnan(encoded).any():
                 name = self.domain.names[int(feature[int(np.flatnonzero(np.isnan(encoded))[0])])]
                 raise NotApplicable(f"the steps before the trees turn values of '{name}' into missing ones")
-            return self.trees.goes_left(node, encoded)
+            return encoded
 
-        first, last = passes(low), passes(high)
+        ends = seen(low), seen(high)
+        first, last = (self.trees.goes_left(node, end) for end in ends)
         a, b = _rank(low, whole), _rank(high, whole)
+        a = np.where(first == last, np.maximum(a, b - 1), a)  # it changes nowhere
+
+        def look(rank: NDArray[np.int64]) -> None:
+            """Where the result is still that of the lowest value, it changes later; else here or before."""
+            nonlocal a, b
+            same = self.trees.goes_left(node, seen(_unrank(rank, whole))) == first
+            a, b = np.where(same, np.maximum(a, rank), a), np.where(same, b, np.minimum(b, rank))
+
+        guess = _rank(_between(low, high, *ends, self.trees.threshold[node], whole), whole)
+        for reach in _REACHES:
+            if ((b >> 1) - (a >> 1) > reach >> 1).any():  # halves: ranks of both signs are too far apart
+                look(np.clip(guess - reach, a, b))
+                look(np.clip(guess + reach, a, b))
         while (todo := (b > a) & (b - 1 != a)).any():
-            middle = np.where(todo, (a >> 1) + (b >> 1) + (a & b & 1), a)
-            same = passes(_unrank(middle, whole)) == first
-            a, b = np.where(todo & same, middle, a), np.where(todo & ~same, middle, b)
+            look(np.where(todo, (a >> 1) + (b >> 1) + (a & b & 1), a))
         self.cut[rules] = _unrank(a, whole)
         self.swap[rules] = ~first & (first != last)
         self.always[rules] = np.where(first == last, np.where(first, 1, -1), 0)
@@ -162,6 +177,16 @@ class SplitRules:
             word = self.masks[self.group[rules[grouped]][:, None], index >> 6]
             yes[grouped] = ((word >> (index & 63).astype(np.uint64)) & np.uint64(1)).astype(bool)
         return np.asarray(yes)
+
+
+def _between(
+    low: Floats, high: Floats, at_low: Floats, at_high: Floats, wanted: Floats, whole: NDArray[np.bool_]
+) -> Floats:
+    """Where a column that rises with its feature as a straight line has a value: right for scalers, rounding aside."""
+    rise = at_high - at_low
+    share = np.divide(wanted - at_low, rise, out=np.zeros_like(rise), where=rise != 0)
+    value = low + np.clip(np.nan_to_num(share), 0.0, 1.0) * (high - low)
+    return np.asarray(np.where(whole, np.floor(value), value))
 
 
 def _rank(value: Floats, whole: NDArray[np.bool_]) -> NDArray[np.int64]:

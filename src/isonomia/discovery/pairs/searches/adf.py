@@ -116,8 +116,8 @@ def _ascend(space: Space, gradients: Gradients, rows: Floats, extremes: NDArray[
     """
     if len(rows) == 0:
         return rows
-    first = np.sign(_loss_gradients(space, gradients, rows))
-    second = np.sign(_loss_gradients(space, gradients, _farthest(space, rows, extremes)))
+    both = np.concatenate([rows, _farthest(space, rows, extremes)])
+    first, second = np.split(np.sign(_loss_gradients(space, gradients, both)), 2)
     direction = np.zeros_like(rows)
     columns = space.movable
     direction[:, columns] = np.where(first == second, first, 0.0)[:, columns]
@@ -136,7 +136,7 @@ def _farthest(space: Space, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
     if space.probe.n_variants == 2:
         own = (rows[:, space.protected] == low[:, space.protected]).all(axis=1)
         return np.where(own[:, None], high, low)
-    score = [space.scores(people) for people in (rows, low, high)]
+    score = np.split(space.scores(np.concatenate([rows, low, high])), 3)
     return np.where((score[0] - score[1] > score[2] - score[0])[:, None], low, high)
 
 
@@ -168,9 +168,8 @@ def _local(
 
 def _ladder(space: Space, gradients: Gradients, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
     """Cumulated odds of the attributes of each row: 1 / (|g| + |g'|), so that what matters least moves most."""
-    size = sum(
-        np.abs(_loss_gradients(space, gradients, space.probe.as_variant(rows, extremes[:, side]))) for side in (0, 1)
-    )
-    weight = 1.0 / np.maximum(np.asarray(size)[:, space.movable], 1e-9)
+    both = np.concatenate([space.probe.as_variant(rows, extremes[:, side]) for side in (0, 1)])
+    first, second = np.split(np.abs(_loss_gradients(space, gradients, both)), 2)
+    weight = 1.0 / np.maximum((first + second)[:, space.movable], 1e-9)
     ladder = np.cumsum(weight / weight.sum(axis=1, keepdims=True), axis=1)
     return np.asarray(ladder[:, :-1])

@@ -20,7 +20,7 @@ from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
-from isonomia.parameters import Integer, validated
+from isonomia.parameters import Boolean, Integer, validated
 from isonomia.probing import Search
 from isonomia.typing import Floats
 
@@ -44,8 +44,8 @@ CLOSED = 1e-9
     "a pair, a proof that there is none, the discriminating share and the widest gap, for linear models and trees",
     reference="Isonomia; prior art for ensembles: Zhao, Toda & Kitamura, arXiv 2512.16386; Ranzato et al., CIKM 2021",
 )
-@validated(max_boxes=Integer(1), n_pairs=Integer(1))
-def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Search:
+@validated(max_boxes=Integer(1), n_pairs=Integer(1), bounds=Boolean())
+def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000, bounds: bool = True) -> Search:
     """Prove what can be proved about the whole domain.
 
     Linear models (behind encoders that work column by column): the margin is a sum of one term per feature, so the
@@ -75,6 +75,9 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
         Maximum number of boxes of the branch and bound.
     n_pairs
         Maximum number of people to test on the model itself.
+    bounds
+        Whether the share is bounded beyond what boxes prove, and the widest gap of trees searched for and bounded;
+        the people tested are the same without.
     """
     probe = space.probe
     if probe.sampled:
@@ -97,7 +100,7 @@ def exact(space: Space, *, max_boxes: int = 200_000, n_pairs: int = 1000) -> Sea
         if first:
             answer = yield rows[:first]
             found = bool(answer.found.any())
-        proof.bound()
+        proof.bound(further=bounds)
     for start in range(first, max(first + 1, len(rows)), 1000):
         answer = yield rows[start : start + 1000]
         found = found or bool(answer.found.any())
@@ -202,22 +205,18 @@ class Proof:
             return drawn
         return np.concatenate([drawn, self.search.descent.draw(known.boxes, known.volume, n - len(drawn), space.rng)])
 
-    def bound(self) -> None:
-        """Bounds of the share and of the widest gap."""
+    def bound(self, *, further: bool = True) -> None:
+        """Bounds of the share, as boxes prove them; `further`, by moments as well, and of the widest gap."""
         space, known, trees = self.space, self.certified, self.search.trees
         low, high = known.share, min(1.0, known.share + known.waiting)
-        walks = WALKS if self.work is None else self.work
-        with _one_thread():
-            if not known.finished and not space.loop.ledger.spent:
+        if further and not known.finished and not space.loop.ledger.spent:
+            with _one_thread():
                 tails = bracket(self.search, TAIL_WORK * self.max_boxes, _until(space, TAIL_TIME))
-                low = max(low, tails.low)
-                high = max(low, min(high, tails.high))
-                space.facts["tail_boxes"] = tails.boxes
-            gap = self.search.widest(self.max_boxes // 4 + 1, _until(space, GAP_TIME), walks=walks)
-            _facts(space, "boxes", gap, trees.scale)
-            if trees.link == "logistic":
-                raw = self.search.widest(self.max_boxes // 4 + 1, _until(space, GAP_TIME), "identity", walks=walks)
-                space.facts.update(max_gap_log_odds=raw.reached, max_gap_log_odds_bound=raw.bound)
+            low = max(low, tails.low)
+            high = max(low, min(high, tails.high))
+            space.facts["tail_boxes"] = tails.boxes
+        if further:
+            self._widest_gaps()
         space.facts.update(
             share_low=low,
             share_high=high,
@@ -227,6 +226,17 @@ class Proof:
         )
         if self.estimate is not None:
             _note_share(space, self.estimate)
+
+    def _widest_gaps(self) -> None:
+        """Bounds of the widest gap: of predictions, and of what comes before a logistic function."""
+        space, trees = self.space, self.search.trees
+        boxes, walks = self.max_boxes // 4 + 1, WALKS if self.work is None else self.work
+        with _one_thread():
+            gap = self.search.widest(boxes, _until(space, GAP_TIME), walks=walks)
+            _facts(space, "boxes", gap, trees.scale)
+            if trees.link == "logistic":
+                raw = self.search.widest(boxes, _until(space, GAP_TIME), "identity", walks=walks)
+                space.facts.update(max_gap_log_odds=raw.reached, max_gap_log_odds_bound=raw.bound)
 
 
 def _one_thread() -> Any:

@@ -23,7 +23,7 @@ from isonomia.typing import Floats
 #: Maximum number of latent points per class for the surrogate.
 PER_CLASS = 50_000
 #: Latent points tested together.
-ROUND = 20_000
+ROUND = 2000
 #: Maximum number of people predicted to order the values of categories.
 ORDERING = 5000
 

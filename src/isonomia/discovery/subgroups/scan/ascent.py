@@ -33,7 +33,10 @@ _SAME = 1e-12
 
 
 class _Sorted(NamedTuple):
-    """The cells in the order of their values of a feature: where each value begins, their coefficients and rows."""
+    """The cells in the order of their values of a feature, and where each value begins.
+
+    Columns are the coefficients, the rows, and one for outcomes that all starts share.
+    """
 
     order: Ints
     bounds: Ints
@@ -123,16 +126,20 @@ class Ascent:
         broken = np.zeros((len(chosen), len(self.rows)), dtype=few)  # conditions that a cell does not meet
         for j in range(len(self.sizes)):
             broken += self._breaks(chosen, j)
+        changes = np.zeros(len(chosen), dtype=np.int64)  # of each start's values so far,
+        best_at = np.full((len(chosen), len(self.sizes)), -1)  # and when each feature was last made the best
         for _ in range(_ROUNDS):
             before = scores[active].copy()
             for j in rng.permutation([j for j, size in enumerate(self.sizes) if size > 1]).tolist():
-                for part in self._parts(active, j):
+                for part in self._parts(active[best_at[active, j] < changes[active]], j):
                     if self.clock.over:
                         self.complete = False
                         return scores, chosen
                     mine = observed if observed.ndim == 1 else observed[part]
                     others = broken[part] - self._breaks(chosen[part], j)
                     scores[part], values = self._step(chosen[part], others == 0, mine, j)
+                    changes[part] += (chosen[part, self._offsets[j] : self._offsets[j + 1]] != values).any(axis=1)
+                    best_at[part, j] = changes[part]
                     chosen[part, self._offsets[j] : self._offsets[j + 1]] = values
                     broken[part] = others + self._breaks(chosen[part], j)
             with np.errstate(invalid="ignore"):
@@ -146,6 +153,8 @@ class Ascent:
 
     def _parts(self, active: Ints, j: int) -> list[Ints]:
         """The starts in batches that fit the buffer of a step."""
+        if not active.size:
+            return []
         kinds = 0 if self.kinds is None else len(self.fixed)
         width = max(len(self.rows), self.sizes[j] * (self.fixed.shape[1] + kinds + 2 * min(self.sizes[j], _EXACT)))
         return np.array_split(active, min(len(active), -(-len(active) * width // _MAX_CELLS)))
@@ -208,39 +217,43 @@ class Ascent:
         return by_kind @ self.fixed + outcomes[:, :, None] * self.family.unit, by_kind.sum(axis=2)
 
     def remove(self, inside: Bools) -> None:
-        """Take the rows of some cells away."""
-        self.rows = np.where(inside, 0.0, self.rows)
-        if self.kinds is None:
-            self._few = np.where(inside[:, None], 0.0, self._few)
+        """Leave some cells out from now on."""
+        left = np.flatnonzero(~inside)
+        self.codes = tuple(column[left] for column in self.codes)
+        self.rows = self.rows[left]
+        if self.kinds is not None:
+            self.kinds = self.kinds[left]
+        else:
+            self._few = self._few[left]
             self._sorted.clear()
 
     def _by_value(self, j: int) -> _Sorted:
         if j not in self._sorted:
             order = np.argsort(self.codes[j], kind="stable")
             bounds = np.searchsorted(self.codes[j][order], np.arange(self.sizes[j] + 1))
-            self._sorted[j] = _Sorted(order, bounds, np.column_stack([self._few, self.rows])[order])
+            self._sorted[j] = _Sorted(order, bounds, np.column_stack([self._few, self.rows, self.rows])[order])
         return self._sorted[j]
 
     def _sums(self, inside: Bools, observed: Floats, j: int) -> tuple[Floats, Floats]:
         """Coefficients and rows by value of feature j: shapes (starts, values, functions) and (starts, values)."""
         order, bounds, columns = self._by_value(j)
         mask, outcomes = inside[:, order].astype(float), observed[..., order]
-        out = np.zeros((len(inside), self.sizes[j], columns.shape[1] + 1))
+        out = np.zeros((len(inside), self.sizes[j], columns.shape[1]))
+        shared = outcomes.ndim == 1
+        if shared:
+            columns[:, -1] = outcomes
         if self.sizes[j] <= _EXACT:
-            shared = outcomes.ndim == 1
-            wide = np.column_stack([columns, outcomes]) if shared else columns
             for value in range(self.sizes[j]):
                 part = slice(int(bounds[value]), int(bounds[value + 1]))
-                out[:, value, : wide.shape[1]] = mask[:, part] @ wide[part]
+                out[:, value] = mask[:, part] @ columns[part]
                 if not shared:
                     out[:, value, -1] = np.einsum("sc,sc->s", mask[:, part], outcomes[:, part])
         else:
             full = np.flatnonzero(bounds[1:] > bounds[:-1])
             for start, row in enumerate(mask):
-                mine: Floats = outcomes if outcomes.ndim == 1 else outcomes[start]
-                out[start, full] = np.add.reduceat(
-                    np.column_stack([columns, mine]) * row[:, None], bounds[full], axis=0
-                )
+                if not shared:
+                    columns[:, -1] = outcomes[start]
+                out[start, full] = np.add.reduceat(columns * row[:, None], bounds[full], axis=0)
         return out[:, :, :-2] @ self._back + out[:, :, -1:] * self.family.unit, out[:, :, -2]
 
     def _best_values(self, sums: Floats, rows: Floats) -> tuple[Floats, Bools]:

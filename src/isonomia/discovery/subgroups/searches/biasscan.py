@@ -99,7 +99,7 @@ class _Scan:
     def advance(self) -> None:
         """Take the rows of the subgroup found away, and search the rest."""
         inside = self.ascent.open_cells(self.next.chosen)
-        self.observed = np.where(inside, 0.0, self.observed)
+        self.observed = self.observed[~inside]
         self.ascent.remove(inside)
         self.next = self._search()
 

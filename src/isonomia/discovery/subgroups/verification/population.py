@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -96,8 +97,8 @@ class Generated:
     def flips(self, column: Codes, code: int, other: int, n: int) -> Bytes:
         people = wrap(self._people(column, code, n))
         altered = people.with_columns(wrap(self._people(column, other, n))[column.name])
-        same = self._ask(people.to_native()) == self._ask(altered.to_native())
-        return np.asarray(same, dtype=np.uint8)
+        before, after = np.split(self._ask(nw.concat([people, altered]).to_native()), 2)
+        return np.asarray(before == after, dtype=np.uint8)
 
 
 def _condition(column: Codes, code: int, bands: Bands | None) -> Condition:
