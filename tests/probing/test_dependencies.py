@@ -139,6 +139,21 @@ def test_only_variants_who_could_exist_are_compared() -> None:
         assert {(levels[0][int(s)], levels[1][int(k)]) for s, k in side} <= set(possible)
 
 
+@pytest.mark.parametrize("protected", [["sex"], ["kin"], ["sex", "degree"], ["degree"], ["years", "kin"]])
+def test_variants_who_could_exist_are_those_who_contradict_nothing_once_built(protected: list[str]) -> None:
+    """Also what follows from an altered column: the years of another degree."""
+    data = household()
+    domain = Domain.from_data(data)
+    domain.learn_dependencies(data.frame, leading=protected)
+    probe = Probe(Oracle(lambda frame: np.zeros(len(frame), dtype=int), domain, data), protected)
+    rows = domain.sample(60, np.random.default_rng(2))
+    found, dependencies = probe.possible(rows), domain.dependencies
+    assert found is not None
+    assert dependencies is not None
+    np.testing.assert_array_equal(found.ravel(), dependencies.consistent(probe.spread(rows)))
+    assert found.any()
+
+
 def test_one_attribute_at_a_time_compares_only_people_who_could_exist() -> None:
     data = household()
     domain = Domain.from_data(data)
