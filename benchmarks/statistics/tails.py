@@ -125,7 +125,7 @@ def settings() -> Iterator[tuple[str, PValues, int, int]]:
         yield f"calibration in the large, {n} rows", of_calibration("p_value", n), 100, 0
     yield "calibration slope, 120 rows, weighted", of_calibration("slope_p_value", 120, weighted=True), 100, 0
     for task in ("binary", "multiclass", "regression"):
-        yield f"labels of similar people, {task}, 1,500 rows", of_labels(task), 300, 0
+        yield f"labels of similar people, {task}, 1,500 rows", of_labels(task), 900, 0
         yield f"groups among the worst rows, {task}, 3,000 rows", of_worst_rows(task), 500, 0
         yield f"groups whose decisions flip, {task}, 3,000 rows", of_flips(task), 100, 0
 
