@@ -86,7 +86,7 @@ bench: $(VENV)/.installed-dev $(PEERS)/.installed $(PEERS)-deepchecks/.installed
 statistics: $(VENV)/.installed-dev ## coverage, size, power and verdicts by simulation: docs/statistics.md
 	@$(BIN)/python -m benchmarks.statistics $(TOPICS)
 
-frames: $(VENV)/.installed-dev ## standard and full audits of 500 generated frames of awkward types (an hour)
+frames: $(VENV)/.installed-dev ## standard and full audits of 500 generated frames of awkward types (a quarter of an hour)
 	@ISONOMIA_FRAMES=500 $(BIN)/python -m pytest -q -p no:randomly tests/audit/test_generated_frames.py
 
 exports: $(VENV)/.installed-dev ## write the list of public names, the schema of specs and the page of options again
