@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from isonomia.errors import SpecError
+from isonomia.errors import MissingExtraError, SpecError
 from isonomia.evidence import Column, Picture, Table
 from isonomia.languages import msg
 from isonomia.languages.naming import below, between
-from isonomia.report import Document, draw
-from isonomia.report.figures import PICTURES, Option, PictureKind, Reading, reference
+from isonomia.report import Document, draw, draw_svg
+from isonomia.report.figures import PICTURES, Chart, Option, PictureKind, Reading, reference
 from isonomia.report.figures.theme import PALETTE
 
 RATES = Table.of(
@@ -49,10 +51,10 @@ def test_the_page_of_options_is_written_from_the_declarations() -> None:
 
 
 def test_another_package_adds_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dots(reading: Reading) -> Any:
-        from plotly.graph_objects import Figure, Scatter
-
-        return Figure(Scatter(x=reading.numbers(reading.needed("at")), y=[0] * len(reading.rows), mode="markers"))
+    def dots(reading: Reading) -> Chart:
+        chart = Chart()
+        chart.add_scatter(x=reading.numbers(reading.needed("at")), y=[0] * len(reading.rows), mode="markers")
+        return chart
 
     kind = PictureKind(id="dots", purpose="Dots.", options=(Option("at", "column", "where"),), draw=dots, most_rows=2)
     point = SimpleNamespace(load=lambda: kind)
@@ -65,6 +67,28 @@ def test_another_package_adds_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SpecError, match="has no option 'att'"):
         drawn("dots", att="error")
     assert "## `dots`" in reference()
+
+
+def test_a_figure_to_restyle_needs_plotly_and_a_drawing_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    bars = picture("bars", labels="sex", value="rate")
+    with pytest.raises(MissingExtraError, match=r"needs the package 'plotly'.*'isonomia\[plotly\]'"):
+        draw(bars, RATES)
+    assert draw_svg(bars, RATES).count('class="bar"') == 2
+
+
+def test_panels_fill_the_chart_row_by_row() -> None:
+    chart = Chart.of_panels([""] * 5, 3, space_across=0.05, space_down=0.2, shared_y="row")
+    across = [chart.layout[f"xaxis{number}"]["domain"] for number in ("", 2, 3)]
+    assert across[0][0] == 0
+    assert across[2][1] == pytest.approx(1)
+    assert [right[0] - left[1] for left, right in pairwise(across)] == pytest.approx([0.05, 0.05])
+    assert chart.layout["yaxis"]["domain"] == pytest.approx([0.6, 1])  # the first row is on top
+    assert chart.layout["yaxis5"]["domain"] == pytest.approx([0, 0.4])
+    assert chart.layout["yaxis5"]["matches"] == "y4"
+    assert "matches" not in chart.layout["yaxis4"]
+    assert "xaxis6" not in chart.layout
 
 
 def test_forest_shows_values_and_intervals() -> None:

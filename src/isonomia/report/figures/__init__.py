@@ -1,4 +1,4 @@
-"""Pictures drawn from tables: a Plotly figure, or a static SVG with the same numbers.
+"""Pictures drawn from tables: plain values that a page draws, a static SVG, or a Plotly figure, with the same numbers.
 
 Each kind of picture is one file in `kinds`, which declares its options (``docs/pictures.md`` lists all of them). A
 column name that the table does not have is an error that names the picture. Texts from data are cut to a readable
@@ -10,18 +10,30 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from isonomia.errors import SpecError, close_to
+from isonomia.errors import SpecError, close_to, require
 from isonomia.evidence import Picture, Table
 from isonomia.languages import check_language
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, reference
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.svg.drawing import WIDE, svg
-from isonomia.report.figures.theme import finish, themed
+from isonomia.report.figures.theme import finish, template
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-__all__ = ["PICTURES", "Option", "PictureKind", "Reading", "describe", "draw", "draw_svg", "reference", "static"]
+__all__ = [
+    "PICTURES",
+    "Chart",
+    "Option",
+    "PictureKind",
+    "Reading",
+    "describe",
+    "draw",
+    "draw_svg",
+    "reference",
+    "static",
+]
 
 
 def draw(picture: Picture, table: Table, language: str = "en", *, most: int | None = None) -> Figure:
@@ -45,7 +57,10 @@ def draw(picture: Picture, table: Table, language: str = "en", *, most: int | No
     >>> figure.data[0].x
     (0.2, 0.3)
     """
-    return themed(_sketch(picture, table, language, most))
+    plotly = require("plotly.graph_objects", extra="plotly", purpose="Drawing a figure that can be restyled")
+    figure = plotly.Figure(_sketch(picture, table, language, most).to_dict())
+    figure.layout.template = template()
+    return figure
 
 
 def draw_svg(
@@ -74,9 +89,8 @@ def static(kind: str, described: dict[str, Any], width: int = WIDE, *, alone: bo
 
 
 def describe(picture: Picture, table: Table, language: str = "en", *, most: int | None = None) -> dict[str, Any]:
-    """The figure as plain values (Plotly's JSON without a theme), its numbers to six significant digits."""
-    described: dict[str, Any] = _compact(_sketch(picture, table, language, most).to_plotly_json())
-    described["layout"].pop("template", None)  # Plotly's own
+    """The figure as plain values (Plotly's JSON, without a theme), its numbers to six significant digits."""
+    described: dict[str, Any] = _compact(_sketch(picture, table, language, most).to_dict())
     return described
 
 
@@ -92,7 +106,7 @@ def _compact(value: Any) -> Any:
     return value
 
 
-def _sketch(picture: Picture, table: Table, language: str, most: int | None) -> Figure:
+def _sketch(picture: Picture, table: Table, language: str, most: int | None) -> Chart:
     kind = PICTURES[picture.kind]
     known = [option.name for option in kind.options]
     for name in picture.options:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from isonomia.report.figures.chart import Chart
 
 #: Pixels above the first panel and below the last, between a panel and its title, and for its ticks.
 TOP, BOTTOM, TITLE, TICKS = 34, 40, 26, 34
@@ -16,12 +15,12 @@ def named(labels: list[str]) -> dict[str, Any]:
     return {"ticktext": labels, "tickfont": {"size": 10}}
 
 
-def stacked(figure: Figure, panels: int, height: float, labels: list[str] | None = None) -> dict[str, Any]:
-    """The changes to a layout of panels, made by `make_subplots` with titles, that put one panel upon the other.
+def stacked(figure: Chart, panels: int, height: float, labels: list[str] | None = None) -> dict[str, Any]:
+    """The changes to a layout of panels, made by `Chart.of_panels`, that put one panel upon the other.
 
     Parameters
     ----------
-    figure : Figure
+    figure : Chart
         Its first annotations are the panels' titles.
     panels : int
     height : float
@@ -32,7 +31,7 @@ def stacked(figure: Figure, panels: int, height: float, labels: list[str] | None
     slot = TITLE + height + TICKS
     inside = slot * panels
     patch: dict[str, Any] = {"height": TOP + inside + BOTTOM}
-    notes = [note.to_plotly_json() for note in figure.layout.annotations]
+    notes = [dict(note) for note in figure.layout.get("annotations", [])]
     for index in range(panels):
         suffix = "" if index == 0 else str(index + 1)
         top = 1 - (index * slot + TITLE) / inside

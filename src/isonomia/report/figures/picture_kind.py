@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from isonomia.registry import Registry
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
+    from isonomia.report.figures.chart import Chart
     from isonomia.report.figures.reading import Reading
 
 #: More rows than this cannot be distinguished and would make the page heavy; the first where each row has its own line.
@@ -46,18 +45,19 @@ class PictureKind:
         What it shows, in one line.
     options : tuple of Option
     draw : callable
-        From a `Reading` (the rows, labels and numbers of the table) to a Plotly figure.
+        From a `Reading` (the rows, labels and numbers of the table) to a `Chart`.
     most_rows : int
         At most this many rows of the table are drawn.
     svg : callable, optional
-        From the figure as Plotly's JSON and a width in pixels to one static ``<svg>`` element. By default `figures.svg`
-        draws it, which knows scatter, bar and heatmap traces; a kind with other traces brings its own.
+        From the chart as plain values (`Chart.to_dict`) and a width in pixels to one static ``<svg>`` element. By
+        default `figures.svg` draws it, which knows scatter, bar and heatmap traces; a kind with other traces brings
+        its own.
     """
 
     id: str
     purpose: str
     options: tuple[Option, ...]
-    draw: Callable[[Reading], Figure]
+    draw: Callable[[Reading], Chart]
     most_rows: int = MOST_ROWS
     svg: Callable[[Mapping[str, Any], int], str] | None = None
 

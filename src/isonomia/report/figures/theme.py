@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from isonomia.languages import locale
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
+    from isonomia.report.figures.chart import Chart
     from isonomia.report.figures.reading import Reading
 
 #: Told apart by readers with any common colour blindness, on white and on dark paper (after Okabe and Ito, and Tol).
@@ -83,7 +82,7 @@ def ticks(style: str) -> dict[str, Any]:
     return {"tickformat": TICKS[style]} if style in TICKS else {}
 
 
-def reference_line(figure: Figure, reading: Reading, *, vertical: bool, labelled: bool = True, **where: Any) -> None:
+def reference_line(figure: Chart, reading: Reading, *, vertical: bool, labelled: bool = True, **where: Any) -> None:
     """The line that values are compared with, where the picture names one; of several panels one has its label."""
     value = reading.option("reference")
     if value is None or isinstance(value, dict):
@@ -97,22 +96,17 @@ def reference_line(figure: Figure, reading: Reading, *, vertical: bool, labelled
             if vertical
             else {"xref": "paper", "x": 1, "xanchor": "right", "y": value, "yanchor": "bottom"}
         )
-        figure.add_annotation(text=text, showarrow=False, font={"size": 11, "color": FAINT}, **side)
+        figure.add_annotation(text=text, font={"size": 11, "color": FAINT}, **side)
 
 
-def finish(figure: Figure, reading: Reading) -> Figure:
+def finish(figure: Chart, reading: Reading) -> Chart:
     """Numbers in the reader's language, the title for a figure that is shown alone, space for what is on top."""
-    legend = figure.layout.showlegend is not False and sum(trace.showlegend is not False for trace in figure.data) > 1
-    meta = {"left_out": 0, **(figure.layout.meta or {}), "title": reading.say(reading.picture.title)}
+    shown = sum(trace.get("showlegend") is not False for trace in figure.data)
+    legend = figure.layout.get("showlegend") is not False and shown > 1
+    meta = {"left_out": 0, **figure.layout.get("meta", {}), "title": reading.say(reading.picture.title)}
     meta["left_out"] += reading.left_out
     marks = locale(reading.language)
-    figure.layout.separators, figure.layout.meta = marks.decimal + marks.thousands, meta
-    if not legend and not figure.layout.annotations:
-        figure.layout.margin = {"t": 12}
-    return figure
-
-
-def themed(figure: Figure) -> Figure:
-    """The figure in the common look."""
-    figure.layout.template = template()
+    figure.update_layout(separators=marks.decimal + marks.thousands, meta=meta)
+    if not legend and not figure.layout.get("annotations"):
+        figure.update_layout(margin={"t": 12})
     return figure

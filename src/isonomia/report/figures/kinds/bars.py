@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import named
 from isonomia.report.figures.picture_kind import MOST_LINES, PICTURES, Option, PictureKind, common
@@ -11,25 +12,20 @@ from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, reference_line, see_through, ticks
 from isonomia.report.figures.whiskers import whiskers
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
 ROW, FRAME = 26, 92
 #: Seen on the bar, on white paper and on dark.
 WHISKER = "#8a96a3"
 
 
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """Bars beside or upon each other; a flagged one is pale."""
-    from plotly.graph_objects import Figure
-
     names, facet = reading.columns("labels"), reading.column("facet")
     upright, stacked = bool(reading.option("upright", False)), bool(reading.option("stacked", False))
     together = [*([facet] if facet else []), *names]
     rows = [row for _, rows in reading.series("facet") for row in rows]
     positions = {key: index for index, key in enumerate(dict.fromkeys(_key(reading, row, together) for row in rows))}
     texts = [" · ".join(key[1:] if facet else key) for key in positions]
-    figure = Figure()
+    figure = Chart()
     series = _series(reading)
     for index, (name, value, rows) in enumerate(series):
         figure.add_bar(**_bars(reading, rows, together, value, positions, upright, index), name=name or "")

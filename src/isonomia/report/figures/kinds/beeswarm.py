@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import stacked
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, number_axis, reference_line, symbol
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 #: Pixels of a line of marks, and what the picture needs beside them.
 ROW, FRAME = 30, 120
@@ -20,16 +18,14 @@ ROW, FRAME = 30, 120
 SMALLEST, LARGEST, APART = 3.0, 13.0, 0.22
 
 
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A mark per row of the table, its size from n; lines in the order of the table, colours slightly apart."""
-    from plotly.graph_objects import Figure
-
     value, n, names = reading.needed("value"), reading.needed("n"), reading.columns("labels")
     lines: dict[str, int] = {}
     for row in reading.rows:
         lines.setdefault(_name(reading, row, names), len(lines))
     most = max((number or 0 for number in reading.numbers(n)), default=0) or 1
-    figure = Figure()
+    figure = Chart()
     named = [reading.say(name) for name in (reading.option("names") or {}).values()]
     series = sorted(reading.series(), key=lambda one: named.index(one[0]) if one[0] in named else len(named))
     seen: dict[str, int] = {}  # colours of a line that are drawn already

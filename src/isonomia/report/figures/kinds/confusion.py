@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isonomia.languages import msg
 from isonomia.languages.message import write_number
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.narrow import stacked
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import SEQUENTIAL
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 #: Panels side by side, and how many there can be.
 ACROSS, MOST_PANELS = 3, 12
@@ -23,24 +21,15 @@ PANEL = 210
 Panel = tuple[str, list[str], list[str], list[list[float | None]]]
 
 
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """Counts by actual (down) and predicted (across) class; the colour is the share within the actual class."""
-    from plotly.subplots import make_subplots
-
     found = _long(reading) if reading.option("actual") else _wide(reading)
     panels = found[:MOST_PANELS]
     across = max(1, min(ACROSS, len(panels)))
     down = max(1, math.ceil(len(panels) / across))
     height = 90 + PANEL * down
-    figure = make_subplots(
-        rows=down,
-        cols=across,
-        specs=[
-            [{} if row * across + col < max(1, len(panels)) else None for col in range(across)] for row in range(down)
-        ],
-        subplot_titles=[title for title, *_ in panels],
-        vertical_spacing=min(0.25, 75 / height),
-        horizontal_spacing=0.1,
+    figure = Chart.of_panels(
+        [title for title, *_ in panels] or [""], across, space_across=0.1, space_down=min(0.25, 75 / height)
     )
     for index, panel in enumerate(panels):
         where = {"row": index // across + 1, "col": index % across + 1}
@@ -48,9 +37,8 @@ def draw(reading: Reading) -> Figure:
         _, actual, predicted, _ = panel
         figure.update_xaxes(**_classes(predicted), **where)
         figure.update_yaxes(**_classes(actual), autorange="reversed", **where)
-    figure.update_annotations(font_size=13)
-    figure.update_xaxes(title_text=msg("predicted").text(reading.language), row=down)
-    figure.update_yaxes(title_text=msg("actual").text(reading.language), col=1)
+    figure.update_xaxes(title={"text": msg("predicted").text(reading.language)}, row=down)
+    figure.update_yaxes(title={"text": msg("actual").text(reading.language)}, col=1)
     if len(panels) == 1:
         figure.update_xaxes(domain=[0, 0.5])
     figure.update_layout(

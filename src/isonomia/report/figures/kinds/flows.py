@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from isonomia.languages import msg
 from isonomia.languages.message import write_number
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import named
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import FAINT, LINE, PALETTE, ticks
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 ROW, FRAME = 34, 100
 #: Groups that are drawn, and flows with a colour of their own; smaller flows stand together.
@@ -34,14 +31,12 @@ class _Segment:
     kept: bool = False
 
 
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A bar per group, as wide as all of it: who keeps a decision in grey, who changes it in colour."""
-    from plotly.graph_objects import Figure
-
     counts = _counts(reading)
     groups = list(counts)[:MOST_GROUPS]
     totals = [sum(counts[name].values()) for name in groups]
-    figure = Figure()
+    figure = Chart()
     tints, greys = iter(PALETTE), iter((FAINT, LINE))
     for segment in _segments(reading, [counts[name] for name in groups]):
         numbers = [sum(counts[name].get(flow, 0.0) for flow in segment.flows) for name in groups]
@@ -61,7 +56,7 @@ def draw(reading: Reading) -> Figure:
         )
     labels = {"tickmode": "array", "tickvals": list(range(len(groups))), "showgrid": False}
     labels["ticktext"] = [reading.text(name) for name in groups]
-    figure.update_xaxes(**ticks("pct"), range=[0, 1], title_text=msg("share of the group").text(reading.language))
+    figure.update_xaxes(**ticks("pct"), range=[0, 1], title={"text": msg("share of the group").text(reading.language)})
     figure.update_yaxes(**labels, range=[len(groups) - 0.5, -0.5])
     narrow = {"yaxis": named([reading.text(name, NARROW) for name in groups])}
     figure.update_layout(

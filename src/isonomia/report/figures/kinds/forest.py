@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isonomia.languages.message import write_number
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import stacked
 from isonomia.report.figures.picture_kind import MOST_LINES, PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import FAINT, colour, reference_line, symbol, ticks
 from isonomia.report.figures.whiskers import whiskers
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 #: Pixels a row takes, and what a panel needs beside its rows.
 ROW, FRAME, LEGEND = 26, 92, 64
@@ -36,39 +34,33 @@ class _Panel:
     col: int
 
 
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A panel for each figure (or facet), a row for each label, the interval as a bar through the mark."""
-    from plotly.subplots import make_subplots
-
     names = reading.columns("labels")
     panels = _panels(reading)
     across = max(panel.col for panel in panels)
     down = max(panel.row for panel in panels)
     positions = _positions(reading, names)
     height = FRAME * down + ROW * max(2, len(positions)) * down
-    figure = make_subplots(
-        rows=down,
-        cols=across,
-        shared_yaxes=True,
-        horizontal_spacing=0.04,
-        vertical_spacing=0 if down == 1 else min(1 / (down - 1), 70 / height),
-        subplot_titles=[panel.title for panel in panels] if len(panels) > 1 else None,
+    figure = Chart.of_panels(
+        [panel.title if len(panels) > 1 else "" for panel in panels],
+        across,
+        space_across=0.04,
+        space_down=0 if down == 1 else min(1 / (down - 1), 70 / height),
+        shared_y="row",
     )
-    figure.update_annotations(font_size=13)
     _frame(figure, reading, panels, positions)
     narrow = [reading.text(" · ".join(key), NARROW) for key in positions]
     patch = stacked(figure, len(panels), ROW * max(2, len(positions)), narrow)
     for panel in panels:
         _fill(figure, reading, panel, names, positions)
     # what is written inside the panels keeps its position in them
-    patch["annotations"] = patch.get("annotations", []) + [
-        note.to_plotly_json() for note in figure.layout.annotations[len(patch.get("annotations", [])) :]
-    ]
+    moved = patch.get("annotations", [])
+    patch["annotations"] = moved + figure.layout.get("annotations", [])[len(moved) :]
     figure.update_layout(height=height, meta={"narrow": patch})
     if len(panels) > 1 and reading.option("color"):  # the legend stands above the panels' titles
-        figure.update_layout(legend={"yref": "container", "y": 1, "yanchor": "top"}, margin_t=LEGEND)
+        figure.update_layout(legend={"yref": "container", "y": 1, "yanchor": "top"}, margin={"t": LEGEND})
         patch["height"] += LEGEND
-        figure.layout.meta = {"narrow": patch}
     return figure
 
 
@@ -94,10 +86,10 @@ def _key(reading: Reading, row: dict[str, Any], names: list[str]) -> Key:
     return tuple(reading.words(row[name]) for name in names)
 
 
-def _frame(figure: Figure, reading: Reading, panels: list[_Panel], positions: dict[Key, int]) -> None:
+def _frame(figure: Chart, reading: Reading, panels: list[_Panel], positions: dict[Key, int]) -> None:
     given = reading.say(reading.option("x_title"))
     title = given or (reading.heading(panels[0].value) if len(panels) == 1 else "")
-    figure.update_xaxes(title_text=title, row=panels[-1].row)
+    figure.update_xaxes(title={"text": title}, row=panels[-1].row)
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(positions.values()),
@@ -109,7 +101,7 @@ def _frame(figure: Figure, reading: Reading, panels: list[_Panel], positions: di
         figure.update_xaxes(**ticks(reading.style(panel.value)), row=panel.row, col=panel.col)
 
 
-def _fill(figure: Figure, reading: Reading, panel: _Panel, names: list[str], positions: dict[Key, int]) -> None:
+def _fill(figure: Chart, reading: Reading, panel: _Panel, names: list[str], positions: dict[Key, int]) -> None:
     where = {"row": panel.row, "col": panel.col}
     inside = {id(row) for row in panel.rows}
     for index, (series, rows) in enumerate(reading.series()):
@@ -151,17 +143,17 @@ def _trace(
     }
 
 
-def _missing(figure: Figure, reading: Reading, index: int, where: dict[str, int]) -> None:
+def _missing(figure: Chart, reading: Reading, index: int, where: dict[str, int]) -> None:
     """A row without a figure says so, where its mark would be."""
+    across, up = figure.axes(**where)
     figure.add_annotation(
         text=write_number(None, "num", reading.language),
         x=0.02,
-        xref="x domain",
+        xref=f"{across} domain",
         xanchor="left",
         y=index,
-        showarrow=False,
+        yref=up,
         font={"size": 11, "color": FAINT},
-        **where,
     )
 
 

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isonomia.evidence import yes_no
 from isonomia.languages import msg
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.picture_kind import MOST_LINES, PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import FAINT, colour, number_axis, reference_line, symbol
 from isonomia.report.figures.whiskers import whiskers
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
 Row = dict[str, Any]
 
 
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A mark per row with its intervals across and up, hollow where another row beats it; a line joins the others."""
-    from plotly.graph_objects import Figure
-
     x, y, names = reading.needed("x"), reading.needed("y"), reading.columns("labels")
     front = reading.column("front")
     points = [(a, b) for a, b in zip(reading.numbers(x), reading.numbers(y), strict=True)]
     rows = [row for row, spot in zip(reading.rows, points, strict=True) if None not in spot]
     kept = [row for row in rows if front is None or row[front] in (True, yes_no(True))]
     joined = sorted(zip(reading.numbers(x, kept), reading.numbers(y, kept), strict=True))
-    figure = Figure()
+    figure = Chart()
     figure.add_scatter(
         x=[spot[0] for spot in joined],
         y=[spot[1] for spot in joined],

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import named
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import DIVERGING, SEQUENTIAL, ticks
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
 ROW, FRAME = 38, 110
 #: More cells than this carry no numbers, only colours.
 MOST_TEXTS = 150
 
 
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A coloured cell for each crossing, its figure inside, what stands behind it on hover; no cell where no row is."""
-    from plotly.graph_objects import Figure, Heatmap
-
     x, y, value = reading.needed("x"), reading.needed("y"), reading.needed("value")
     across, down = _axis(reading, x), _axis(reading, y)
     figures: list[list[float | None]] = [[None] * len(across) for _ in down]
@@ -34,18 +30,17 @@ def draw(reading: Reading) -> Figure:
         star = "*" if flag is not None and row[flag] is True else ""
         texts[row_index][column_index] = "" if number is None else reading.write(value, number) + star
         hovers[row_index][column_index] = reading.hover(row, [y, x], value)
-    figure = Figure(
-        Heatmap(
-            z=figures,
-            text=texts if len(across) * len(down) <= MOST_TEXTS else None,
-            texttemplate="%{text}",
-            hovertext=hovers,
-            hoverinfo="text",
-            xgap=2,
-            ygap=2,
-            hoverongaps=False,
-            coloraxis="coloraxis",
-        )
+    figure = Chart()
+    figure.add_heatmap(
+        z=figures,
+        text=texts if len(across) * len(down) <= MOST_TEXTS else None,
+        texttemplate="%{text}",
+        hovertext=hovers,
+        hoverinfo="text",
+        xgap=2,
+        ygap=2,
+        hoverongaps=False,
+        coloraxis="coloraxis",
     )
     figure.update_xaxes(**_named(reading, x, across), showgrid=False)
     figure.update_yaxes(**_named(reading, y, down), showgrid=False, autorange="reversed")

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, number_axis, reference_line, see_through
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
-
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A bar per bin, as wide as the bin; several groups overlap."""
-    from plotly.graph_objects import Figure
-
     left, right = reading.needed("left", "left"), reading.needed("right", "right")
     count = reading.needed("count", "count")
     series = reading.series()
-    figure = Figure()
+    figure = Chart()
     for index, (name, rows) in enumerate(series):
         known = [row for row in rows if None not in reading.numbers(left, [row]) + reading.numbers(right, [row])]
         figure.add_bar(

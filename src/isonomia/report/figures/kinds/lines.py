@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isonomia.languages import Name
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, reference_line, see_through, symbol, ticks
 from isonomia.report.figures.whiskers import whiskers
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
-
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A line with marks per series, its band beneath it; nothing lies between categories, so they have no line."""
-    from plotly.graph_objects import Figure
-
     x = reading.needed("x")
     spots, axis = _across(reading, x)
     values = reading.columns("value") or [reading.needed("value")]
@@ -26,7 +22,7 @@ def draw(reading: Reading) -> Figure:
         series = [(reading.heading(value), value, reading.rows) for value in values]
     else:
         series = [(name or "", values[0], rows) for name, rows in reading.series()]
-    figure = Figure()
+    figure = Chart()
     ordered = all(_has_place(row[x]) for row in reading.rows)
     for index, (name, value, rows) in enumerate(series):
         band = _band(reading, rows, x, value, spots) if ordered else None
@@ -46,7 +42,7 @@ def draw(reading: Reading) -> Figure:
         )
     figure.update_xaxes(**axis)
     title = reading.say(reading.option("y_title")) or (reading.heading(values[0]) if len(values) == 1 else "")
-    figure.update_yaxes(**ticks(reading.style(values[0])), title_text=title)
+    figure.update_yaxes(**ticks(reading.style(values[0])), title={"text": title})
     reference_line(figure, reading, vertical=False)
     figure.update_layout(height=380, showlegend=len(series) > 1)
     return figure

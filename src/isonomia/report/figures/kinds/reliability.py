@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isonomia.languages import msg
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import FAINT, colour, symbol
 from isonomia.report.figures.whiskers import whiskers
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
-
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A line per group through its bins, the diagonal of perfect calibration, marks sized by the bins' rows."""
-    from plotly.graph_objects import Figure
-
     predicted = reading.needed("predicted", "predicted")
     observed = reading.needed("observed", "observed")
-    figure = Figure()
+    figure = Chart()
     diagonal = msg("perfect calibration").text(reading.language)
     figure.add_scatter(
         x=[0, 1],
@@ -38,10 +34,10 @@ def draw(reading: Reading) -> Figure:
         figure.add_scatter(**_line(reading, known, predicted, observed, index), name=name or reading.heading(observed))
         if n and largest:
             sizes = [5 + 13 * math.sqrt((size or 0) / largest) for size in reading.numbers(n, known)]
-            figure.data[-1].marker.size = sizes
+            figure.data[-1]["marker"]["size"] = sizes
     axis: dict[str, Any] = {"range": [-0.03, 1.03], "tickformat": ".0%", "constrain": "domain"}
-    figure.update_xaxes(**axis, title_text=reading.say(reading.option("x_title")) or reading.heading(predicted))
-    figure.update_yaxes(**axis, title_text=reading.say(reading.option("y_title")) or reading.heading(observed))
+    figure.update_xaxes(**axis, title={"text": reading.say(reading.option("x_title")) or reading.heading(predicted)})
+    figure.update_yaxes(**axis, title={"text": reading.say(reading.option("y_title")) or reading.heading(observed)})
     figure.update_layout(height=440)
     return figure
 

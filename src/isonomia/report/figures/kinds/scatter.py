@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import FAINT, colour, number_axis, reference_line, symbol
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
-
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A mark per row, its size from n, its texts on hover."""
-    from plotly.graph_objects import Figure
-
     x, y, n = reading.needed("x"), reading.needed("y"), reading.column("n", "n")
     names = reading.columns("labels")
     largest = max((size or 0 for size in reading.numbers(n)), default=0) if n else 0
-    figure = Figure()
+    figure = Chart()
     if reading.option("diagonal", False):
         ends = [number for number in reading.numbers(x) + reading.numbers(y) if number is not None]
         line = [min(ends, default=0), max(ends, default=1)]

@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isonomia.languages import msg
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.narrow import stacked
 from isonomia.report.figures.picture_kind import MOST_LINES, PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import colour, symbol, ticks
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
 #: Panels side by side, and the pixels of one.
 ACROSS, PANEL = 3, 260
 
 
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A line per row from its value before to its value after; a panel per facet, all on one scale."""
-    from plotly.subplots import make_subplots
-
     before, after = reading.needed("before"), reading.needed("after")
     panels = reading.series("facet")
     down = max(1, math.ceil(len(panels) / ACROSS))
     across = max(1, math.ceil(len(panels) / down))
     height = 90 + (PANEL + 60) * down
-    figure = make_subplots(
-        rows=down,
-        cols=across,
-        specs=[
-            [{} if row * across + col < max(1, len(panels)) else None for col in range(across)] for row in range(down)
-        ],
-        shared_yaxes="all",
-        horizontal_spacing=0.08,
-        vertical_spacing=min(0.25, 75 / height),
-        subplot_titles=[title or "" for title, _ in panels] if len(panels) > 1 else None,
+    figure = Chart.of_panels(
+        [title or "" if len(panels) > 1 else "" for title, _ in panels] or [""],
+        across,
+        space_across=0.08,
+        space_down=min(0.25, 75 / height),
+        shared_y="all",
     )
     ends = {"tickmode": "array", "tickvals": [0, 1], "range": [-0.25, 1.25], "showgrid": False}
     ends["ticktext"] = [reading.heading(before), reading.heading(after)]
@@ -49,8 +41,7 @@ def draw(reading: Reading) -> Figure:
         figure.update_xaxes(**ends, **where)
     title = reading.say(reading.option("y_title"))
     figure.update_yaxes(**ticks(reading.style(after)), range=_range(reading, (before, after)))
-    figure.update_yaxes(title_text=title, col=1)
-    figure.update_annotations(font_size=13)
+    figure.update_yaxes(title={"text": title}, col=1)
     figure.update_layout(
         height=height, showlegend=index > 1, meta={"narrow": stacked(figure, max(1, len(panels)), PANEL)}
     )
@@ -69,8 +60,8 @@ def _range(reading: Reading, values: tuple[str, str]) -> list[float] | None:
 
 def _line(reading: Reading, row: dict[str, Any], values: tuple[str, str], index: int) -> dict[str, Any]:
     names = reading.columns("labels")
-    told = [f"<b>{reading.name_of(row, names, whole=True)}</b>"]
-    told += [f"{reading.heading(value)}: {reading.write(value, row[value])}" for value in values]
+    lines = [f"<b>{reading.name_of(row, names, whole=True)}</b>"]
+    lines += [f"{reading.heading(value)}: {reading.write(value, row[value])}" for value in values]
     change = reading.column("change")
     if change is not None:
         low, high = reading.interval(change)
@@ -78,8 +69,8 @@ def _line(reading: Reading, row: dict[str, Any], values: tuple[str, str], index:
         if low is not None and high is not None and row[low] is not None:
             ends = f"{reading.write(change, row[low])} – {reading.write(change, row[high])}"
             written = msg("{value} (interval: {ends})", value=written, ends=ends).text(reading.language)
-        told.append(f"{reading.heading(change)}: {written}")
-    hover = "<br>".join(told)
+        lines.append(f"{reading.heading(change)}: {written}")
+    hover = "<br>".join(lines)
     return {
         "x": [0, 1],
         "y": [reading.numbers(value, [row])[0] for value in values],

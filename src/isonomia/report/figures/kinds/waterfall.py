@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isonomia.languages import msg
+from isonomia.report.figures.chart import Chart
 from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import stacked
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
 from isonomia.report.figures.theme import FAINT, colour, ticks
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 #: Pixels of a step, what the picture needs beside them, and how thick a step is drawn.
 ROW, FRAME, THICK = 28, 100, 14
@@ -20,10 +18,8 @@ ROW, FRAME, THICK = 28, 100, 14
 STEPS = 12
 
 
-def draw(reading: Reading) -> Figure:
+def draw(reading: Reading) -> Chart:
     """A thick line per step from where the last one ended, in the order of the table; marks at both ends."""
-    from plotly.graph_objects import Figure
-
     value, names = reading.needed("value"), reading.columns("labels")
     start = float(reading.option("start", 0.0))
     steps = [
@@ -36,7 +32,7 @@ def draw(reading: Reading) -> Figure:
         steps = [*steps[:STEPS], (rest, rest, sum(number for _, _, number in steps[STEPS:]))]
     ends = [_words(reading, "start_label"), _words(reading, "end_label")]
     texts = [ends[0], *(name for name, _, _ in steps), ends[1]]
-    figure, at = Figure(), start
+    figure, at = Chart(), start
     _end(figure, reading, value, ends[0], start, 0)
     for index, (_, hover, number) in enumerate(steps, 1):
         _link(figure, at, index - 1)
@@ -53,7 +49,7 @@ def draw(reading: Reading) -> Figure:
     _link(figure, at, len(steps))
     _end(figure, reading, value, ends[1], at, len(steps) + 1)
     title = reading.say(reading.option("x_title")) or reading.heading(value)
-    figure.update_xaxes(**ticks(reading.option("format") or reading.style(value)), title_text=title)
+    figure.update_xaxes(**ticks(reading.option("format") or reading.style(value)), title={"text": title})
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(range(len(texts))),
@@ -71,13 +67,13 @@ def _words(reading: Reading, option: str) -> str:
     return "" if message is None else message.text(reading.language)
 
 
-def _end(figure: Figure, reading: Reading, value: str, name: str, at: float, index: int) -> None:
+def _end(figure: Chart, reading: Reading, value: str, name: str, at: float, index: int) -> None:
     hover = f"<b>{reading.text(name)}</b><br>{reading.write(value, at)}"
     look: dict[str, Any] = {"color": FAINT, "symbol": "diamond", "size": 11}
     figure.add_scatter(x=[at], y=[index], mode="markers", marker=look, hovertext=[hover], hoverinfo="text")
 
 
-def _link(figure: Figure, at: float, index: int) -> None:
+def _link(figure: Chart, at: float, index: int) -> None:
     line = {"color": FAINT, "width": 1}
     figure.add_scatter(x=[at, at], y=[index, index + 1], mode="lines", line=line, hoverinfo="skip", showlegend=False)
 
