@@ -87,10 +87,12 @@ def test_expected_favourable_is_an_increasing_step_function() -> None:
 
 
 def test_what_auto_takes_for_what_is_known() -> None:
-    frame, outcome, score = people(600)
+    frame, outcome, score = people(1500)
     decided = (score > 0.5).astype(int)
     scored = find_subgroups(frame, y_true=outcome, y_score=score, method="auto")
-    assert {item.stats["metric"] for item in scored.subgroups} == {"underrated", "overrated"}
+    assert {item.stats["metric"] for item in scored.subgroups} == {"underrated"}
+    mirrored = find_subgroups(frame, y_true=1 - outcome, y_score=1 - score, method="auto")
+    assert {item.stats["metric"] for item in mirrored.subgroups} == {"overrated"}
     both = find_subgroups(frame, y_true=outcome, y_pred=decided, positive=1, method="auto")
     assert {item.stats["metric"] for item in both.subgroups} == {"fpr", "fnr"}
     errors = find_subgroups(frame, errors=np.abs(outcome - score), method="auto")
@@ -99,6 +101,7 @@ def test_what_auto_takes_for_what_is_known() -> None:
         assert result.method == "sliceline"
         assert any("Searched by sliceline" in str(note) for note in result.notes)
         assert any("Found one by one" in str(note) for note in result.notes)
+        assert any("measured on the other" in str(note) for note in result.notes)
     alone = find_subgroups(frame, y_pred=decided, method="auto")
     assert {item.stats["metric"] for item in alone.subgroups} == {"selection_rate"}
     assert alone.method == "divexplorer"

@@ -223,12 +223,12 @@ _VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "sliceline_one_by_one": (
         "sliceline",
-        "SliceLine with less weight of size, one by one: what find_subgroups(method='auto') does",
+        "SliceLine with less weight of size, one by one",
         {"alpha": 0.99, "one_by_one": True},
     ),
     "sliceline_holdout": (
         "sliceline",
-        "SliceLine on half of the rows, measured on the other half, with ranges, one by one",
+        "SliceLine on half of the rows, measured on the other half, with ranges, one by one: what 'auto' does",
         {"alpha": 0.99, "holdout": 0.5, "one_by_one": True},
     ),
 }

@@ -84,7 +84,7 @@ def find_subgroups(
         Who predicts; None where predictions or errors are given, or are columns of the dataset.
     method : str
         The name of a method in `METHODS` (``isonomia methods`` lists them), or "auto": what finds most where the
-        bias is known (docs/benchmark.md), one by one; a note of the result names it.
+        bias is known (docs/benchmark.md), one by one, measured on held-out rows; a note of the result names it.
     y_true, y_pred, y_score, errors : columns, optional
         True outcomes, decisions (or probabilities), probabilities, and errors of any kind (at least 0).
     k : int
@@ -117,7 +117,8 @@ def find_subgroups(
         of numeric features are half as wide: the search runs on bins and on twice as wide ones,
         all rectangles of the narrow bins of two features are looked at, and neighbouring bins are joined to the range
         that departs most. Conditions that add nothing are dropped, and what is adjusted is the largest of the p-values
-        against all other rows and against the rest of each subgroup with one condition less.
+        against all other rows and against the rest of each subgroup with one condition less. By default none, and in
+        "auto" half where errors can be compared.
     max_overlap : float, optional
         Leave out subgroups that share more than this much of their rows (intersection over union) with a better one.
     one_by_one : bool, optional
