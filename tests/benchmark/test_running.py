@@ -55,6 +55,13 @@ def test_methods_that_misbehave_are_rows(tmp_path: Path) -> None:
     assert rows["exact"]["status"] == "unsuitable"
 
 
+def test_what_a_process_took_for_earlier_cells_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("isonomia.benchmark.pool.cpu_seconds", lambda pid: 10_000.0)
+    with iso.store.open(tmp_path / "cells.db") as store:
+        counts = run_benchmark(grid(), store, methods=[OWN + "PERFECT"], jobs=1)
+    assert (counts["done"], counts["timeout"]) == (1, 0)
+
+
 def test_what_is_done_is_not_done_again_and_two_runs_are_equal(tmp_path: Path) -> None:
     methods = ["random", "observed", OWN + "GUESS", OWN + "PERFECT"]
     plan = grid(settings=(TINY, replace(TINY, bias=0.0), replace(TINY, model="logistic")), budget="b10k")

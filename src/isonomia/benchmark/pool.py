@@ -51,6 +51,7 @@ class Worker:
     def start(self, job: Job) -> None:
         """Give it a cell; a process that has ended already is noticed at the next look."""
         self.job, self.scene = job, scene_of(job.spec)
+        job.cpu = cpu_seconds(self.process.pid)  # what it took for earlier cells does not count
         assert self.process.stdin is not None  # a pipe
         try:
             self.process.stdin.write(json.dumps(job.spec).encode() + b"\n")
