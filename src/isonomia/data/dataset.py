@@ -165,10 +165,10 @@ class Dataset(RoleTable):
         self.counts, self.score_bins = None, 0
         counted: dict[str, Bands] = {}
         if self.engine is None:
-            held = Packed.of(frame)
-            columns: Sequence[str] = held.table.columns
+            packed = Packed.of(frame)
+            columns: Sequence[str] = packed.table.columns
             check_names(columns, roles, self.given_kinds)
-            self._packed = held.unpack(roles.named)
+            self._packed = packed.unpack(roles.named)
             table = self._packed.table
         else:
             columns = tuple(self.engine.schema)

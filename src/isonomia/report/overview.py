@@ -90,10 +90,10 @@ def fold_view(document: Document, fold: Fold, number: int, language: Language) -
 
 def _card(document: Document, finding: Finding, language: Language) -> View:
     """One finding with links to the table that shows it and to what was tried about it."""
-    tried = "" if finding.tried is None else _place(document, finding.tried.evidence)
+    tried = "" if finding.tried is None else _table_id(document, finding.tried.evidence)
     return {
         **card(finding, language, document.words),
-        "evidence": _place(document, finding.evidence),
+        "evidence": _table_id(document, finding.evidence),
         "tried_at": tried,
     }
 
@@ -133,7 +133,7 @@ def anchor(text: str) -> str:
     return re.sub(r"[^a-z0-9_]+", "-", text.lower())[:80].strip("-") or "part"
 
 
-def _place(document: Document, evidence: str) -> str:
+def _table_id(document: Document, evidence: str) -> str:
     """The id of a table ("check/table") on the page; empty where it is not there."""
     check, _, table = evidence.partition("/")
     for section in document.sections:

@@ -54,7 +54,7 @@ def pairs(
 
     screen = talk.screen()
 
-    def asked() -> dict[str, Any]:
+    def read_arguments() -> dict[str, Any]:
         data = table.read(screen)
         if not data.protected:
             raise SpecError("`--protected` must name the attributes to change: --protected sex,race")
@@ -71,7 +71,7 @@ def pairs(
 
     parameters = METHODS.where(finds="pairs")[method].parameters
     keep = ledger_dir is None or search.store is not None
-    _show(screen, search.run(screen, find_pairs, asked, parameters, keep=keep))
+    _show(screen, search.run(screen, find_pairs, read_arguments, parameters, keep=keep))
 
 
 def _show(screen: Screen, result: PairResult) -> None:

@@ -75,7 +75,7 @@ def _halves(problem: Problem, holdout: float, *, twice: bool) -> tuple[Problem, 
     parts = range(len(shares) + 1)
     last = {part for part in parts if part > shares.index(1 - holdout)}
     first = {part for part in parts if part <= shares.index(holdout)}
-    chosen = [side for held in ([last, first] if twice else [last]) for side in ({*parts} - held, held)]
+    chosen = [side for left_out in ([last, first] if twice else [last]) for side in ({*parts} - left_out, left_out)]
     everyone, *found = problem.parts(shares, [{*parts}, *chosen])
     if min(part.n for part in found) == 0:
         raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
@@ -95,8 +95,8 @@ class _Way:
         doubled = [ways * p for _, _, p in self.found]
         adjusted = holm(doubled, weights=parts)
         return [
-            (replace(item, p_value=_known(min(1.0, p / part)), p_adjusted=_known(own)), place)
-            for (item, place, _), p, part, own in zip(self.found, doubled, parts, adjusted, strict=True)
+            (replace(item, p_value=_known(min(1.0, p / part)), p_adjusted=_known(own)), rank)
+            for (item, rank, _), p, part, own in zip(self.found, doubled, parts, adjusted, strict=True)
         ]
 
 

@@ -153,9 +153,9 @@ def _among_alike(
     left: list[Indices] = []
     for begin in range(0, who.size, TOGETHER):
         stage.at(begin - sum(part.size for part in left))
-        position, index, share, settled = neighbours.entries(who[begin : begin + TOGETHER], k)
+        position, index, share, complete = neighbours.entries(who[begin : begin + TOGETHER], k)
         parts.append((position + begin, index, share))
-        left.append(begin + np.flatnonzero(~settled))
+        left.append(begin + np.flatnonzero(~complete))
     return parts, np.concatenate(left)
 
 

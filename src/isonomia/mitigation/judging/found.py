@@ -48,7 +48,7 @@ def use_subgroups(
         found = groups if isinstance(groups, SubgroupResult) else _search(learnt, errors)
         split.train.attributes = (_column(_members(found, learnt)),)
         inside[split.rows] = _members(found, judged.known.take(split.rows))
-        split.held.attributes = (_column(inside[split.rows]),)
+        split.test.attributes = (_column(inside[split.rows]),)
     everyone = groups if isinstance(groups, SubgroupResult) else _search(subject.known, wrong)
     people.attributes = (_column(_members(everyone, subject.known)),)
     return replace(judged, attributes=(*judged.attributes, _column(inside)), cache={}), everyone

@@ -10,7 +10,7 @@ from isonomia.data import Backend
 from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Table, affected, beyond, finite, wilson
 from isonomia.languages import Message, People, msg
 from isonomia.robustness.slices.failures import Failures, WorstRows
-from isonomia.robustness.slices.row_failures import Pattern, settled
+from isonomia.robustness.slices.row_failures import Pattern, rounded
 
 FINDINGS = 5
 
@@ -127,7 +127,7 @@ def slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> Tab
 
 def by_lift(found: Sequence[Pattern]) -> list[Pattern]:
     """The rows of the table of slices."""
-    return sorted(found, key=lambda p: -settled(p.lift))
+    return sorted(found, key=lambda p: -rounded(p.lift))
 
 
 def findings(

@@ -111,10 +111,10 @@ class Pattern:
         return self.share_of_worst / self.share if self.share else float("nan")
 
 
-def settled(value: float) -> float:
+def rounded(value: float) -> float:
     """A figure to rank by: of slices of the same rows, the first stays the first, in whatever order rows are summed.
 
-    >>> settled(0.1 + 0.2) == settled(0.3)
+    >>> rounded(0.1 + 0.2) == rounded(0.3)
     True
     """
     return float(f"{value:.9g}")

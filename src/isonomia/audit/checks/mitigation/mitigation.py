@@ -101,8 +101,8 @@ def mitigation(
     _needs_one(result)
     trained = () if estimator is None else (_TRAINED if learnt is None else _TRAINED_APART,)
     # of a fix, not of the model: notices; that groups trade places is what fixes do
-    told = [finding for finding in result.findings if finding.code != "mitigation.trades"]
-    found = tuple(replace(finding, severity="notice") for finding in told)
+    kept = [finding for finding in result.findings if finding.code != "mitigation.trades"]
+    found = tuple(replace(finding, severity="notice") for finding in kept)
     return replace(result, findings=found, notes=(*result.notes, *trained, *notes, *why))
 
 
