@@ -75,8 +75,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
 CROOKED: list[tuple[dict[str, Any], str]] = [
     ({"dataset": {"target": "y"}}, "needs either a `path` or a name of the `catalog`"),
     ({"dataset": {"path": "x.csv", "catalog": "adult"}}, "needs either"),
-    ({"dataset": {"path": "x.csv", "target": "y"}, "target": "z"}, "`target` stands both beside the dataset and in it"),
-    ({"dataset": "x.csv", "protected": ["a"], "sensitive_feature": "b"}, "are one thing"),
+    (
+        {"dataset": {"path": "x.csv", "target": "y"}, "target": "z"},
+        "`target` is given both beside the dataset and in it",
+    ),
+    ({"dataset": "x.csv", "protected": ["a"], "sensitive_feature": "b"}, "mean the same"),
     ({"dataset": "x.csv", "model": {"path": "m.onnx", "endpoint": {}}}, "`endpoint` is for a model behind"),
 ]
 

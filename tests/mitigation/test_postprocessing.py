@@ -362,7 +362,7 @@ def test_bad_input_is_explained(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="A mixture of thresholds"):
         Thresholds(criterion="predictive_parity", randomised=True).fit_scores(score, y, sensitive_features={"sex": sex})
     fit = Thresholds().fit_scores(score, y, sensitive_features={"sex": sex})
-    with pytest.raises(DataError, match="knows nothing about 'x'"):
+    with pytest.raises(DataError, match="was not fitted on 'x'"):
         fit.predict_scores(score, sensitive_features={"sex": ["f", "x", "m", "m"]})
     with pytest.raises(DataError, match="got 2 columns"):
         fit.predict_scores(score, sensitive_features={"sex": sex, "race": sex})

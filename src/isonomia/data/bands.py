@@ -53,7 +53,7 @@ class Bands:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One name a band, from the lowest to the highest."""
+        """One name per band, from the lowest to the highest."""
         if self.names:
             return self.names
         inner = [between(a, b) for a, b in zip(self.edges, self.edges[1:], strict=False)]

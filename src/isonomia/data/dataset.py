@@ -78,7 +78,7 @@ class Dataset(RoleTable):
         count as features too, since most models are trained with them. Columns that look like identifiers are features
         too, but searches leave them out unless they are named here.
     ignore : sequence of str, optional
-        Columns that are no features.
+        Columns that are not features.
     kinds : mapping, optional
         Overrides of inferred kinds: ``{"zip": "category"}``.
     task : "binary", "multiclass" or "regression", optional

@@ -99,7 +99,7 @@ def ask(
     if store is None:
         raise SpecError("`reuse` looks for an earlier answer in a store; give store= and analysis=.")
     if analysis is None:
-        raise SpecError("Keeping a search takes both: store= and analysis= (a name such as 'loans').")
+        raise SpecError("Keeping a search needs both store= and analysis= (a name such as 'loans').")
     parts = dict(identity)
     try:
         question = {

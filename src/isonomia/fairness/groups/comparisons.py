@@ -318,7 +318,7 @@ def _matching(groups: Groups, members: Sequence[int], reference: Any, sizes: NDA
     wanted = dict(reference) if isinstance(reference, Mapping) else dict.fromkeys(by[:1], reference)
     if not isinstance(reference, Mapping) and len(by) > 1:
         raise SpecError(
-            f"For groups by {' x '.join(by)} the reference must say a value for each attribute, such as "
+            f"For groups by {' x '.join(by)} the reference must give a value for each attribute, such as "
             f"{{{by[0]!r}: ..., {by[1]!r}: ...}}; got {reference!r}."
         )
     unknown = [name for name in wanted if name not in groups.names]

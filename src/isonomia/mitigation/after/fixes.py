@@ -61,7 +61,7 @@ class Fix(Record):
         strange = [key for key, number in zip(combined.labels, index, strict=True) if number is None]
         if strange:
             names = listed([" and ".join("missing" if v is None else str(v) for v in key) for key in strange])
-            raise DataError(f"The fix knows nothing about {names} in {listed(self.columns)}. Fit it with such rows.")
+            raise DataError(f"The fix was not fitted on {names} in {listed(self.columns)}. Fit it with such rows.")
         found: Indices = np.array([number or 0 for number in index], dtype=np.intp)[combined.codes]
         return found
 
