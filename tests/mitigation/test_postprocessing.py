@@ -375,18 +375,6 @@ def test_bad_input_is_explained(tmp_path: Path) -> None:
         mitigation.save(LogisticRegression(), tmp_path / "x.json")
 
 
-def test_thresholds_as_a_surface_takes_them() -> None:
-    from isonomia.models import Surface
-    from isonomia.subject import read_attributes
-
-    score, sex = np.array([0.1, 0.4, 0.6, 0.7, 0.8, 0.9]), {"sex": ["f", "f", "f", "m", "m", "m"]}
-    fit = Thresholds(tol=0.0).fit_scores(score, [0, 1, 1, 0, 1, 1], sensitive_features=sex)
-    surface = Surface.of_probabilities(score, classes=(0, 1))
-    moved = surface.with_threshold(fit.fix_.thresholds_of(read_attributes(sex)))  # type: ignore[attr-defined]
-    assert moved.label is not None
-    assert moved.label.tolist() == fit.predict_scores(score, sensitive_features=sex).tolist()
-
-
 def test_offsets_count_people_by_their_weight(rng: np.random.Generator) -> None:
     """Rates by weight are within the tolerance; a weight of 3 counts like three rows."""
     probability = rng.dirichlet([2, 2, 2], 900)
