@@ -98,7 +98,7 @@ def _card(document: Document, finding: Finding, language: Language) -> View:
     }
 
 
-def card(finding: Finding, language: Language, spoken: Words | None = None) -> View:
+def card(finding: Finding, language: Language, file_words: Words | None = None) -> View:
     """One finding as texts, in the words of the file."""
     estimate = finding.estimate
     p = finding.p_adjusted if finding.p_adjusted is not None else finding.p_value
@@ -106,8 +106,8 @@ def card(finding: Finding, language: Language, spoken: Words | None = None) -> V
         "severity": finding.severity,
         "grade": words.SEVERITY[finding.severity].text(language),
         "message": sentence(finding.message, language),
-        "who": who(finding.who, language, spoken),
-        "reference": who(finding.reference, language, spoken) if finding.reference else "",
+        "who": who(finding.who, language, file_words),
+        "reference": who(finding.reference, language, file_words) if finding.reference else "",
         "n": rows(finding.n, language),
         "people": words.people_affected(finding, language),
         "value": with_unit(estimate.value, finding.format, language),

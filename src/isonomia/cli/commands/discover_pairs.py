@@ -84,7 +84,7 @@ def _show(screen: Screen, result: PairResult) -> None:
         changed = {c.name for c in table.columns if any(isinstance(value, Change) for value in c.values)}
         first = [name for name in table.names if name in changed or name in ("case_id", "gap")]
         rest = [name for name in table.names if name not in first]
-        shown = table.select([*first, *rest]).take(range(min(SHOWN, len(table))))
-        screen.table(shown, title=result.title.text(screen.language))
+        top = table.select([*first, *rest]).take(range(min(SHOWN, len(table))))
+        screen.table(top, title=result.title.text(screen.language))
     for note in result.notes:
         screen.say(note)

@@ -119,8 +119,8 @@ class Trial:
         if split.prepared is not None:
             last = self.estimator.steps[-1][1]
             if method is None or (issubclass(method, TrainingMitigator) and method.takes_prepared(last)):
-                learnt, judged = split.prepared
-                return last, replace(split.train, X=learnt), replace(split.test, X=judged)
+                train_features, test_features = split.prepared
+                return last, replace(split.train, X=train_features), replace(split.test, X=test_features)
         return self.estimator, split.train, split.test
 
     def tune(self, split: Split, advance: Callable[[], None]) -> None:

@@ -184,10 +184,10 @@ def _reasons(found: Failures, weak: Sequence[Pattern], far: float, rare: float) 
     for row, values in enumerate(unusual):
         reasons = [_unusual(*one, numeric=found.usual[one[0]].shares is None) for one in values]
         own = ((column.name, column.text(int(column.codes[row]))) for column in found.rows.slices)
-        lies = [patterns_of[key] for key in own if key in patterns_of]
+        patterns = [patterns_of[key] for key in own if key in patterns_of]
         reasons += [
             msg("{slice} (mean error {error:num})", slice=condition(p.feature, p.text), error=p.error)
-            for p in sorted(lies, key=lambda p: -rounded(p.error))
+            for p in sorted(patterns, key=lambda p: -rounded(p.error))
         ]
         out.append(reasons[:REASONS])
     return out
