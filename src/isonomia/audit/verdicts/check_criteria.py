@@ -70,13 +70,13 @@ def findings_criterion(rule: FindingsRule, sections: Sequence[Section]) -> Crite
     name = policy_text(rule.name)
     ran = {section.code: section for section in sections if section.result is not None}
     absent = [code for code in rule.of if code not in ran]
-    wanted = [section for section in ran.values() if not rule.of or section.code in rule.of]
-    if not wanted:
+    relevant = [section for section in ran.values() if not rule.of or section.code in rule.of]
+    if not relevant:
         return missing_criterion(rule, "not_enough_evidence", _why_absent(absent, sections))
     grades = SEVERITIES[: SEVERITIES.index(rule.severity) + 1]
     found = [
         finding
-        for section in wanted
+        for section in relevant
         for finding in section.findings
         if finding.severity in grades and (not rule.attributes or {*finding.who, *finding.columns} & {*rule.attributes})
     ]
@@ -89,7 +89,7 @@ def findings_criterion(rule: FindingsRule, sections: Sequence[Section]) -> Crite
     return Criterion(
         name,
         outcome,
-        Estimate(len(found), n=len(wanted), method="count"),
+        Estimate(len(found), n=len(relevant), method="count"),
         rule.at_most,
         "at_most",
         citation=rule.citation,

@@ -355,10 +355,10 @@ class _Cells:
             cells, inverse = np.unique(
                 _joint([part.by_name[name].codes for name in names[index]], shape), return_inverse=True
             )
-            wanted = _joint(list(codes[members].T), shape)
-            found = np.searchsorted(cells, wanted)
+            keys = _joint(list(codes[members].T), shape)
+            found = np.searchsorted(cells, keys)
             there = found < cells.size
-            there[there] = cells[found[there]] == wanted[there]
+            there[there] = cells[found[there]] == keys[there]
             out[members] = 0.0
             for term, value in enumerate(sums):
                 out[members[there], term] = sum_by(inverse, value, cells.size)[found[there]]

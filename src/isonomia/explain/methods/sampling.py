@@ -95,16 +95,16 @@ def _run(problem: Problem) -> Values:
     of_rows, of_back = problem.space.ask(problem.rows), problem.space.ask(problem.background)
     base = problem.weights @ of_back
     target, sums = problem.options["error"], _Sums((n, players, problem.width))
-    wanted = min(budget, problem.options["pairs"])
+    n_pairs = min(budget, problem.options["pairs"])
     rounds = 0
     while True:
-        _round(problem, wanted, sums, (of_rows, of_back), rounds)
+        _round(problem, n_pairs, sums, (of_rows, of_back), rounds)
         rounds += 1
         done = target is None or sums.error.max() <= target
         left = budget - sums.n
         if done or left < 1:
             break
-        wanted = int(min(left, sums.n))
+        n_pairs = int(min(left, sums.n))
     values, error = sums.mean, sums.error
     off = (of_rows - base)[:, None, :] - values.sum(axis=1, keepdims=True)
     share = np.maximum(error**2, 1e-300)

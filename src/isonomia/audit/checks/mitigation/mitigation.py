@@ -173,8 +173,8 @@ def _furthest(subject: Subject, goal: Goal, folds: int) -> tuple[str, ...]:
     columns = [column for column in known if column.observed().counts().min() >= folds]
     if not columns:
         raise NotApplicable(msg("every protected attribute has a group of fewer than {n:# row|# rows}", n=folds))
-    wanted = goal.metrics(subject.task)
-    measured = measured_groups(subject, wanted, "each")
+    metrics = goal.metrics(subject.task)
+    measured = measured_groups(subject, metrics, "each")
     assert measured.groups is not None
     groups = measured.groups.groups
     enough = measured.sizes >= subject.settings.min_per_group
@@ -184,7 +184,7 @@ def _furthest(subject: Subject, goal: Goal, folds: int) -> tuple[str, ...]:
         values = [
             part.value[members]
             for metric, part in measured.measured.items()
-            if METRICS[metric.split("[")[0]].id in wanted
+            if METRICS[metric.split("[")[0]].id in metrics
         ]
         gaps = [float(np.nanmax(one) - np.nanmin(one)) for one in values if np.isfinite(one).any()]
         return max(gaps, default=-1.0)

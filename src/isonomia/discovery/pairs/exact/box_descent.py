@@ -241,12 +241,12 @@ class BoxDescent:
             goes = who[tests] & self.answers[known[tests]]
             stays = who[tests] & ~goes
             left[tests] = goes.any(axis=1)
-            parted = np.flatnonzero(left[tests] & stays.any(axis=1))
-            who[tests[parted]] = goes[parted]
-            person = np.concatenate([person, person[tests[parted]]])
-            who = np.concatenate([who, stays[parted]])
+            split = np.flatnonzero(left[tests] & stays.any(axis=1))
+            who[tests[split]] = goes[split]
+            person = np.concatenate([person, person[tests[split]]])
+            who = np.concatenate([who, stays[split]])
             node = np.concatenate(
-                [np.where(left, trees.left[node], trees.right[node]), trees.right[node[tests[parted]]]]
+                [np.where(left, trees.left[node], trees.right[node]), trees.right[node[tests[split]]]]
             )
         return total
 
