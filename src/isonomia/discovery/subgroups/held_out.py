@@ -84,13 +84,13 @@ def _halves(problem: Problem, holdout: float, *, twice: bool) -> tuple[Problem, 
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """One search with some rows held out: what was found, measured on these; its place and p-value by both parts."""
+    """One search with some rows held out: what was found, measured on these; its rank and p-value by both parts."""
 
     search: Search
     found: list[tuple[Subgroup, float, float]]
 
     def adjusted(self, ways: int) -> list[tuple[Subgroup, float]]:
-        """The subgroups with their p-values, adjusted for as many searches and for those found; and their places."""
+        """The subgroups with their p-values, adjusted for as many searches and for those found; and their ranks."""
         parts = shares_of_level(len(self.found), ways)
         doubled = [ways * p for _, _, p in self.found]
         adjusted = holm(doubled, weights=parts)
