@@ -121,7 +121,7 @@ not be imported (No module named 'no_such_package'). Install it with: pip instal
 
 
 def nearest(word: object, choices: Iterable[object]) -> list[str]:
-    """The choices spelt most like a word, at most three; an empty list where none is similar.
+    """The choices most similar to a word, at most three; an empty list where none is similar.
 
     >>> nearest("gendr", ["age", "gender"])
     ['gender']

@@ -1,4 +1,4 @@
-"""Specs: the keys, what they are wired to, paths relative to the file, hostile files, the schema for editors."""
+"""Specs: the keys, the checks they are options of, paths relative to the file, hostile files, the schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import isonomia as iso
 from isonomia import SpecError
 from isonomia.audit import CHECKS, read_spec, spec_schema
 from isonomia.audit.spec import Spec
-from isonomia.audit.spec_options import wired
+from isonomia.audit.spec_options import checks_and_options
 from isonomia.cli.app import app
 from isonomia.models import save_model
 
@@ -75,8 +75,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
 CROOKED: list[tuple[dict[str, Any], str]] = [
     ({"dataset": {"target": "y"}}, "needs either a `path` or a name of the `catalog`"),
     ({"dataset": {"path": "x.csv", "catalog": "adult"}}, "needs either"),
-    ({"dataset": {"path": "x.csv", "target": "y"}, "target": "z"}, "`target` stands both beside the dataset and in it"),
-    ({"dataset": "x.csv", "protected": ["a"], "sensitive_feature": "b"}, "are one thing"),
+    (
+        {"dataset": {"path": "x.csv", "target": "y"}, "target": "z"},
+        "`target` is given both beside the dataset and in it",
+    ),
+    ({"dataset": "x.csv", "protected": ["a"], "sensitive_feature": "b"}, "mean the same"),
     ({"dataset": "x.csv", "model": {"path": "m.onnx", "endpoint": {}}}, "`endpoint` is for a model behind"),
 ]
 
@@ -146,7 +149,7 @@ def test_run_without_a_spec():
     assert "needs a spec file" in ended.stderr
 
 
-# what keys are wired to ----------------------------------------------------------------------------------------------
+# which checks keys are options of ------------------------------------------------------------------------------------
 
 
 def test_every_wire_ends_at_a_check():
@@ -166,22 +169,22 @@ def test_keys_bring_their_checks_and_options():
         "metric": "f1",
         "options": {"scenarios": {"n_trials": 9}},
     }
-    codes, options = wired(read_spec(spec))
+    codes, options = checks_and_options(read_spec(spec))
     assert set(codes) == {"performance", "drift", "scenarios", "dashboard", *STRESS}
     assert options["drift"] == {"reference": "old.csv"}
     assert options["scenarios"] == {"scenarios": ["label_noise"], "n_trials": 9, "metric": "f1"}
     assert "dashboard" not in options  # it takes those of the scenarios
     assert options["sensitivity"] == {"n_trials": 4}
     assert options["subgroup_diagnostics"] == {"metric": "f1"}
-    assert wired(read_spec({"dataset": "x.csv", "checks": ["performance"]})) == (["performance"], {})
+    assert checks_and_options(read_spec({"dataset": "x.csv", "checks": ["performance"]})) == (["performance"], {})
 
 
 def test_an_empty_list_of_scenarios_plays_none():
-    codes, _ = wired(read_spec({"dataset": "x.csv", "checks": "full", "scenarios": [], "n_trials": 1}))
+    codes, _ = checks_and_options(read_spec({"dataset": "x.csv", "checks": "full", "scenarios": [], "n_trials": 1}))
     assert "scenarios" not in codes
     assert "dashboard" not in codes
     assert set(STRESS) < set(codes)
-    assert "scenarios" in wired(read_spec({"dataset": "x.csv", "checks": "full"}))[0]
+    assert "scenarios" in checks_and_options(read_spec({"dataset": "x.csv", "checks": "full"}))[0]
 
 
 def test_a_metric_that_is_none():

@@ -372,7 +372,7 @@ def test_many_values_and_constant_features(rng: np.random.Generator) -> None:
         ({"bias_scan_favorable_value": "best"}, SpecError, "bias_scan_favorable_value"),
         ({"direction": "up"}, SpecError, "`direction` must be one of over, under, both"),
         ({"y_true": None}, DataError, "needs true outcomes"),
-        ({"y_pred": [0, 1, 1, 0] * 10}, DataError, "only decisions are there"),
+        ({"y_pred": [0, 1, 1, 0] * 10}, DataError, "only decisions were given"),
     ],
 )
 def test_bad_input(options: dict[str, Any], error: type[Exception], words: str) -> None:

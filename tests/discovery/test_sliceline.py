@@ -251,7 +251,7 @@ def test_a_memory_limit_gives_a_partial_result(rng: np.random.Generator) -> None
     [
         ({"alpha": 0}, SpecError, r"`alpha` must be a number in \(0, 1\]"),
         ({"metric": "fprr"}, SpecError, "Did you mean 'fpr'"),
-        ({"metric": "absolute_error"}, SpecError, "is for regression tasks; here there is a binary one"),
+        ({"metric": "absolute_error"}, SpecError, "is for regression tasks; this is a binary task"),
         ({"metric": "log_loss"}, DataError, "needs probabilities"),
     ],
 )

@@ -12,7 +12,7 @@ import isonomia as iso
 from isonomia.evidence.intervals import student_interval
 from isonomia.explain import EXPLAINERS, Prepared, prepare
 from isonomia.explain.contributions import Contributions, Runner, contributions
-from isonomia.explain.sensitive_figures import Asked, by_sampling, by_values, rank_of
+from isonomia.explain.sensitive_figures import SensitiveRequest, by_sampling, by_values, rank_of
 from isonomia.subject import Subject
 
 NAMES = ["a", "u", "v"]
@@ -78,7 +78,7 @@ def test_intervals_of_the_disparity_cover(prepared: Prepared, way: str, n: int, 
         sample = replace(
             prepared, located=rows, weights=np.ones(n), chosen=np.arange(n), pool=rows, pool_weights=np.ones(n)
         )
-        asked = Asked(
+        request = SensitiveRequest(
             player=0,
             groups=groups,
             count=2,
@@ -90,7 +90,9 @@ def test_intervals_of_the_disparity_cover(prepared: Prepared, way: str, n: int, 
             max_model_rows=10**7 if way == "values" else 4 * 2 * 400,
             seed=seed,
         )
-        found = by_values(sample, asked, EXPLAINERS["enumeration"]) if way == "values" else by_sampling(sample, asked)
+        found = (
+            by_values(sample, request, EXPLAINERS["enumeration"]) if way == "values" else by_sampling(sample, request)
+        )
         smallest = int(min(groups.sum(), n - groups.sum()))
         low, high = student_interval(found.difference[1], found.difference_error[1], smallest)
         covered += low <= expected <= high
@@ -144,7 +146,7 @@ def test_the_interval_of_the_rank_covers_the_choice_of_the_background() -> None:
     """200 people against 200 backgrounds of 40 rows: the rank against 4,000 rows lies within 95% intervals."""
     rng = np.random.default_rng(3)
     people, large = population(200, rng), population(4000, rng)
-    asked = Asked(
+    request = SensitiveRequest(
         player=0,
         groups=people[:, 0].astype(np.intp),
         count=2,
@@ -162,20 +164,20 @@ def test_the_interval_of_the_rank_covers_the_choice_of_the_background() -> None:
     def against(back: Any) -> Contributions:
         given = replace(own, pool=back, pool_weights=np.ones(len(back)))
         run = Runner(given, enumeration, max_model_rows=10**8, seed=0)
-        return contributions(run, 0, asked.groups, limit=None, seed=0, both_ways=False)
+        return contributions(run, 0, request.groups, limit=None, seed=0, both_ways=False)
 
-    expected = rank_of(own, replace(asked, n_boot=0), against(large)).value
+    expected = rank_of(own, replace(request, n_boot=0), against(large)).value
     found = [against(population(40, rng)) for _ in range(200)]
     mean = np.stack([np.abs(one.values).mean(axis=0) for one in found])
     off = [one.shares[:, None] * (one.sizes - one.shares @ one.sizes) for one in found]
     variance = np.mean([(part**2).sum(axis=0) * len(part) / (len(part) - 1) for part in off], axis=0)
     np.testing.assert_allclose(np.sqrt(variance), mean.std(axis=0, ddof=1), rtol=0.25)  # four parts tell the spread
-    ranks = [rank_of(own, asked, one) for one in found]
+    ranks = [rank_of(own, request, one) for one in found]
     assert len({one.value for one in ranks}) > 1  # the background decides the rank
     covered = np.mean([one.low <= expected <= one.high for one in ranks])
     assert covered >= 0.93
     assert covered > np.mean([one.value == expected for one in ranks])
     people_only = [replace(one, shares=np.ones(1), sizes=one.sizes[:1]) for one in found[:50]]
-    pairs = [(rank_of(own, asked, one), percentiles(np.abs(one.values), rng)) for one in people_only]
+    pairs = [(rank_of(own, request, one), percentiles(np.abs(one.values), rng)) for one in people_only]
     assert np.mean([(one.low, one.high) == ends for one, ends in pairs]) >= 0.8
     assert np.mean([low < high for _, (low, high) in pairs]) > 0.1

@@ -27,7 +27,7 @@ PARTS: dict[str, tuple[int | str, ...]] = {
     "problems.append": (0,),
     "pairs.append": (0,),
     "problems.extend": (0,),
-    "tried.append": (0,),
+    "failures.append": (0,),
 }
 #: Those whose argument may be a single word of a sentence.
 WORDS = ("Registry", "Text", "Anything", "Made")

@@ -87,7 +87,7 @@ def test_an_attribute_missing_at_decision_time_is_an_error() -> None:
     with pytest.raises(DataError, match="Thresholds has no protected attribute"):
         fair.predict(frame[NUMBERS])
     scores, unknown = fair.estimator_.predict_proba(frame[NUMBERS])[:, 1], frame.sex.where(frame.index > 0, None)
-    with pytest.raises(DataError, match="The fix knows nothing about 'missing' in 'sex'"):
+    with pytest.raises(DataError, match="The fix was not fitted on 'missing' in 'sex'"):
         fair.fix_.predict(scores, sensitive_features={"sex": unknown})
     with pytest.raises(DataError, match="met a group that it was not fitted on: missing"):
         fair.predict(frame[NUMBERS], sensitive_features=unknown)

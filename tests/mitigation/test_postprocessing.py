@@ -362,7 +362,7 @@ def test_bad_input_is_explained(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="A mixture of thresholds"):
         Thresholds(criterion="predictive_parity", randomised=True).fit_scores(score, y, sensitive_features={"sex": sex})
     fit = Thresholds().fit_scores(score, y, sensitive_features={"sex": sex})
-    with pytest.raises(DataError, match="knows nothing about 'x'"):
+    with pytest.raises(DataError, match="was not fitted on 'x'"):
         fit.predict_scores(score, sensitive_features={"sex": ["f", "x", "m", "m"]})
     with pytest.raises(DataError, match="got 2 columns"):
         fit.predict_scores(score, sensitive_features={"sex": sex, "race": sex})
@@ -373,18 +373,6 @@ def test_bad_input_is_explained(tmp_path: Path) -> None:
         mitigation.load(tmp_path / "no.json")
     with pytest.raises(DataError, match="Save it as skops"):
         mitigation.save(LogisticRegression(), tmp_path / "x.json")
-
-
-def test_thresholds_as_a_surface_takes_them() -> None:
-    from isonomia.models import Surface
-    from isonomia.subject import read_attributes
-
-    score, sex = np.array([0.1, 0.4, 0.6, 0.7, 0.8, 0.9]), {"sex": ["f", "f", "f", "m", "m", "m"]}
-    fit = Thresholds(tol=0.0).fit_scores(score, [0, 1, 1, 0, 1, 1], sensitive_features=sex)
-    surface = Surface.of_probabilities(score, classes=(0, 1))
-    moved = surface.with_threshold(fit.fix_.thresholds_of(read_attributes(sex)))  # type: ignore[attr-defined]
-    assert moved.label is not None
-    assert moved.label.tolist() == fit.predict_scores(score, sensitive_features=sex).tolist()
 
 
 def test_offsets_count_people_by_their_weight(rng: np.random.Generator) -> None:

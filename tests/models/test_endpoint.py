@@ -443,7 +443,7 @@ def test_v2_what_cannot_be_sent(people, server):
     with pytest.raises(ModelError, match="takes numbers, but 'job' contains texts"):
         texts.surface(Dataset(people, target="limit"))
     server.answer = lambda method, path, content: {"inputs": [{"name": "i", "datatype": "FP32", "shape": [-1, 3, 9]}]}
-    with pytest.raises(ModelError, match="takes an input that rows of a table are not"):
+    with pytest.raises(ModelError, match="expects an input that rows of a table cannot fill"):
         endpoint(f"{server.address}/v2/models/loans")
     server.answer = lambda method, path, content: (404, {"error": "no such model 'loans'"})
     with pytest.raises(ModelError, match=r"answered 404 Not Found when asked about itself: .*no such model"):

@@ -11,7 +11,7 @@ from isonomia.languages import Message, msg
 from isonomia.report import Criterion, VerdictOutcome
 from isonomia.report.words import CRITERIA
 
-#: "unsettled": it was met, and is now not shown to be; that is no breach.
+#: "unsettled": it was met, and is now not shown to be; that is not a breach.
 Step = Literal["worse", "unsettled", "better", "same", "new", "gone"]
 
 STEPS: Mapping[Step, Message] = {

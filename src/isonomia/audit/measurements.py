@@ -23,12 +23,12 @@ GROUP_METRICS = {
 def measured_groups(subject: Subject, metrics: Sequence[str], by: Ways) -> GroupMetrics:
     """Metrics of the groups of each attribute ("all": of intersections too); what was measured before is used again."""
     known: dict[tuple[frozenset[str], Ways], GroupMetrics] = subject.shared("groups", dict)
-    wanted = frozenset(METRICS[name].id for name in metrics)
+    ids = frozenset(METRICS[name].id for name in metrics)
     for (had, ways), result in known.items():
-        if wanted <= had and ways in (by, "all"):
+        if ids <= had and ways in (by, "all"):
             return result
     result = group_metrics(subject, metrics=metrics, by=by)
-    known[wanted, by] = result
+    known[ids, by] = result
     return result
 
 

@@ -93,7 +93,7 @@ def adjust_families(results: Sequence[Result], attributes: Collection[str]) -> t
         correct = _CORRECTIONS[family][0]
         adjusted |= dict(zip(tests, correct(np.array(list(tests.values()), dtype=float)).tolist(), strict=True))
     families = Families(pools, adjusted)
-    return [_settled(result, families) for result in results], families
+    return [_with_adjusted(result, families) for result in results], families
 
 
 def _tests(results: Sequence[Result], attributes: Collection[str]) -> Iterator[tuple[Key, Family, float]]:
@@ -111,7 +111,7 @@ def _tests(results: Sequence[Result], attributes: Collection[str]) -> Iterator[t
                 yield _key(finding, result, row), "people" if about else _family_of(result.code), finding.p_value
 
 
-def _settled(result: Result, families: Families) -> Result:
+def _with_adjusted(result: Result, families: Families) -> Result:
     """The result with its adjusted p-values, in tables and findings."""
     fresh = {}
     for name, table in _tested(result):

@@ -220,7 +220,7 @@ class Report:
             Where each form was written.
         """
         if (store is None) != (analysis is None):
-            raise SpecError("Keeping a report takes both: store= (its address) and analysis= (a name such as 'loans').")
+            raise SpecError("Keeping a report needs both store= (its address) and analysis= (a name such as 'loans').")
         if folder is None and store is None:
             raise SpecError("Name the folder to write the report into, or the store to keep it in.")
         report = self

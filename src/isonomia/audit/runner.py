@@ -21,7 +21,7 @@ from isonomia.audit.multiplicity import Families, adjust_families
 from isonomia.audit.naming import in_words
 from isonomia.audit.report import Report
 from isonomia.audit.spec import ModelSpec, Spec, read_spec
-from isonomia.audit.spec_options import wired
+from isonomia.audit.spec_options import checks_and_options
 from isonomia.audit.tried import with_tried
 from isonomia.audit.verdicts.broken_rules import with_broken_rules
 from isonomia.audit.verdicts.one_rule import with_one_rule
@@ -169,7 +169,7 @@ def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: ProgressLike =
       - Unknown key `protcted` in the spec. ...
     """
     given = read_spec(spec)
-    checks, options = wired(given)
+    checks, options = checks_and_options(given)
     data = _read_data(given)
     report = audit(
         data,

@@ -186,7 +186,7 @@ class Spec(BaseModel):
     level: float = Field(default=0.95, gt=0, lt=1)
     """Of intervals."""
     min_per_group: int = Field(default=30, ge=1)
-    """Smaller groups are shown and flagged; no finding leans on them."""
+    """Smaller groups are shown and flagged; no finding relies on them."""
     missing: Literal["group", "exclude", "error"] = "group"
     """What happens to rows with a missing protected value."""
     reference: str | dict[str, Any] | None = None
@@ -274,10 +274,10 @@ def _lifted(content: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     if SENSITIVE in out:
         given = out.pop(SENSITIVE)
         if "protected" in up:
-            problems.append(f"`{SENSITIVE}` and `protected` are one thing; give one of them.")
+            problems.append(f"`{SENSITIVE}` and `protected` mean the same; give only one.")
         up["protected"] = [given] if isinstance(given, str) else given
     if isinstance(data, Mapping):
-        problems += [f"`{key}` stands both beside the dataset and in it; give one." for key in up if key in data]
+        problems += [f"`{key}` is given both beside the dataset and in it; keep one." for key in up if key in data]
         out["dataset"] = {**up, **data}
     if isinstance(out.get("model"), str):
         out["model"] = {"path": out["model"]}

@@ -8,7 +8,7 @@ from isonomia.audit.check_registry import CHECKS, choose_checks
 from isonomia.audit.spec import Spec
 
 
-def wired(spec: Spec) -> tuple[list[str], dict[str, dict[str, Any]]]:
+def checks_and_options(spec: Spec) -> tuple[list[str], dict[str, dict[str, Any]]]:
     """The codes of the checks that a spec asks for, and the options of each.
 
     What a check is given under `options` goes before the keys at the top. `scenarios` asks for the whole stress test;

@@ -293,10 +293,10 @@ class Lattice:
         parents = []
         last = level.items[right, -1].astype(np.int64)
         for j in range(level.length - 1):
-            wanted = level.parents[left, j] * self.n_items + last
-            index = np.searchsorted(keys, wanted)
+            parent_keys = level.parents[left, j] * self.n_items + last
+            index = np.searchsorted(keys, parent_keys)
             index[index == keys.size] = 0
-            known &= keys[index] == wanted
+            known &= keys[index] == parent_keys
             parents.append(index)
         parents += [right, left]
         if not known.all():

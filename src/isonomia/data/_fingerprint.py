@@ -2,7 +2,7 @@
 
 A column goes in as one of three forms: numbers (and booleans, moments, durations) as 64-bit floats, whole numbers
 beyond 2^53 as 64-bit integers, everything else as its distinct texts in order of appearance and a code a row. Missing
-values are one thing, whatever a library calls them.
+values count as one, whatever a library calls them.
 """
 
 from __future__ import annotations

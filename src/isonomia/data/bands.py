@@ -53,7 +53,7 @@ class Bands:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One name a band, from the lowest to the highest."""
+        """One name per band, from the lowest to the highest."""
         if self.names:
             return self.names
         inner = [between(a, b) for a, b in zip(self.edges, self.edges[1:], strict=False)]
@@ -115,9 +115,11 @@ def _counted_quantiles(numbers: np.ndarray[Any, Any], counts: np.ndarray[Any, An
     """The quartiles of numbers that occur several times, as `numpy.quantile` has them of all."""
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(counts[order])
-    place = np.array(QUARTILES) * (ends[-1] - 1)
-    low, high = (numbers[order][np.searchsorted(ends, at, side="right")] for at in (np.floor(place), np.ceil(place)))
-    return np.asarray(low + (place - np.floor(place)) * (high - low))
+    position = np.array(QUARTILES) * (ends[-1] - 1)
+    low, high = (
+        numbers[order][np.searchsorted(ends, at, side="right")] for at in (np.floor(position), np.ceil(position))
+    )
+    return np.asarray(low + (position - np.floor(position)) * (high - low))
 
 
 def _rounded(quartiles: np.ndarray[Any, Any]) -> list[float]:

@@ -78,7 +78,7 @@ class Dataset(RoleTable):
         count as features too, since most models are trained with them. Columns that look like identifiers are features
         too, but searches leave them out unless they are named here.
     ignore : sequence of str, optional
-        Columns that are no features.
+        Columns that are not features.
     kinds : mapping, optional
         Overrides of inferred kinds: ``{"zip": "category"}``.
     task : "binary", "multiclass" or "regression", optional
@@ -165,10 +165,10 @@ class Dataset(RoleTable):
         self.counts, self.score_bins = None, 0
         counted: dict[str, Bands] = {}
         if self.engine is None:
-            held = Packed.of(frame)
-            columns: Sequence[str] = held.table.columns
+            packed = Packed.of(frame)
+            columns: Sequence[str] = packed.table.columns
             check_names(columns, roles, self.given_kinds)
-            self._packed = held.unpack(roles.named)
+            self._packed = packed.unpack(roles.named)
             table = self._packed.table
         else:
             columns = tuple(self.engine.schema)
@@ -329,7 +329,7 @@ class Dataset(RoleTable):
         return other
 
     def take(self, rows: Any) -> Dataset:
-        """The rows at these positions, or where this mask contains."""
+        """The rows at these positions, or where this mask is True."""
         index = np.asarray(rows)
         if index.dtype == bool:
             if index.shape != (self.height,):
@@ -379,25 +379,3 @@ class Dataset(RoleTable):
         if "protected" not in changes:
             other.proposed = self.proposed
         return other
-
-    def options(self) -> RoleOptions:
-        """The keyword arguments that make this dataset from its frame."""
-        score: Any = dict(zip(self._score_classes, self.roles.score, strict=True)) if self._score_classes else None
-        if score is None and self.roles.score:
-            score = self.roles.score if len(self.roles.score) > 1 else self.roles.score[0]
-        return {
-            "target": self.roles.target,
-            "positive": self.positive if self.task == "binary" else None,
-            "protected": {column: self.roles.bands.get(column) for column in self.roles.protected},
-            "privileged": dict(self.roles.privileged),
-            "prediction": self.roles.prediction,
-            "score": score,
-            "weight": self.roles.weight,
-            "time": self.roles.time,
-            "features": self.roles.features if self._features_given else None,
-            "ignore": self.ignored or None,
-            "kinds": dict(self.kinds if self.engine is None else self.given_kinds),
-            "task": self.task,
-            "name": self.name,
-            "labels": self.labels or None,
-        }

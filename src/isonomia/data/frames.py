@@ -77,7 +77,7 @@ def wrap(frame: object) -> nw.DataFrame[Any]:
             raise DataError("The data are a lazy frame; call .collect() on it and give the result.")
         _refuse_repeated(frame)
         try:
-            wrapped = nw.from_native(_settled(frame), eager_only=True)
+            wrapped = nw.from_native(_with_inferred_dtypes(frame), eager_only=True)
         except TypeError:
             raise DataError(
                 f"The data must be a table (pandas, Polars, PyArrow, or a mapping of columns); got "
@@ -195,14 +195,14 @@ def _in_blocks(build: Any, columns: Mapping[str, Any], height: int) -> Any:
     import pandas as pd
 
     blocks: list[tuple[Any, Any]] = []
-    places: dict[Any, list[int]] = {}
+    by_dtype: dict[Any, list[int]] = {}
     arrays = list(columns.values())
-    for place, values in enumerate(arrays):
+    for index, values in enumerate(arrays):
         if isinstance(values, np.ndarray):
-            places.setdefault(values.dtype, []).append(place)
+            by_dtype.setdefault(values.dtype, []).append(index)
         else:
-            blocks.append((values, np.array([place])))
-    blocks += [(np.array([arrays[place] for place in own]), np.array(own)) for own in places.values()]
+            blocks.append((values, np.array([index])))
+    blocks += [(np.array([arrays[index] for index in own]), np.array(own)) for own in by_dtype.values()]
     return build(blocks, index=pd.RangeIndex(height), columns=_pandas_names(tuple(columns)))
 
 
@@ -239,7 +239,7 @@ def _from_mapping(columns: Mapping[Any, Any]) -> nw.DataFrame[Any]:
     )
 
 
-def _settled(frame: Any) -> Any:
+def _with_inferred_dtypes(frame: Any) -> Any:
     """A pandas frame whose columns of objects contain numbers only where they are meant as objects.
 
     Numbers end up as objects when a table is built row by row or with `None` in it.

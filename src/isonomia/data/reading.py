@@ -152,13 +152,13 @@ def read(
     with unpacked(found, max_bytes=max_bytes, encoding=encoding, given=format is not None) as plain:
         own = _own_options(plain.format, own_options, found.path)
         table = plain.format.read(plain.path, found.path, columns=columns, backend=backend, **own)
-        held = Packed.of(table.frame)
+        packed = Packed.of(table.frame)
         if gaps and not plain.format.takes("na_values"):
-            held = Packed.of(_from_frame(held.unpack().table, None, gaps))
+            packed = Packed.of(_from_frame(packed.unpack().table, None, gaps))
     roles.setdefault("name", _name_of(found.path))
-    if len(held.table) == 0:
+    if len(packed.table) == 0:
         raise DataError(f"The file '{found.path}' has columns but no rows.")
-    data = Dataset(held.pack(), **roles)
+    data = Dataset(packed.pack(), **roles)
     data.reading_notes = (*_encoding_note(plain.found_encoding), *table.notes)
     return data
 

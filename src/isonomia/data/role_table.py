@@ -23,7 +23,7 @@ from isonomia.data.engines.role_counts import score_ends
 from isonomia.data.frames import Backend
 from isonomia.data.identifiers import counted_identifiers, is_identifier
 from isonomia.data.packed import Packed
-from isonomia.data.roles import Roles, check_column
+from isonomia.data.roles import RoleOptions, Roles, check_column
 from isonomia.data.schema import Kind, Task
 from isonomia.errors import DataError
 from isonomia.languages import Message, Words
@@ -47,7 +47,7 @@ class RoleTable:
     task, positive
         The kind of task, and the favourable value of the target.
     ignored : tuple of str
-        Columns that the user wants to be no features.
+        Columns that are not features because the user said so.
     left_out : tuple of str
         Columns that no role names and that cannot be features, since their cells contain lists or the like.
     proposed : frozenset of str
@@ -229,3 +229,25 @@ class RoleTable:
     def notes(self) -> tuple[Message, ...]:
         """What a reader of the results should know: missing values of roles, one class, one group, infinities."""
         return tuple(notes_on(self))
+
+    def options(self) -> RoleOptions:
+        """The keyword arguments that make this dataset from its frame."""
+        score: Any = dict(zip(self._score_classes, self.roles.score, strict=True)) if self._score_classes else None
+        if score is None and self.roles.score:
+            score = self.roles.score if len(self.roles.score) > 1 else self.roles.score[0]
+        return {
+            "target": self.roles.target,
+            "positive": self.positive if self.task == "binary" else None,
+            "protected": {column: self.roles.bands.get(column) for column in self.roles.protected},
+            "privileged": dict(self.roles.privileged),
+            "prediction": self.roles.prediction,
+            "score": score,
+            "weight": self.roles.weight,
+            "time": self.roles.time,
+            "features": self.roles.features if self._features_given else None,
+            "ignore": self.ignored or None,
+            "kinds": dict(self.kinds if self.engine is None else self.given_kinds),
+            "task": self.task,
+            "name": self.name,
+            "labels": self.labels or None,
+        }

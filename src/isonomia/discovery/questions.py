@@ -31,7 +31,7 @@ class UnknownIdentity(SpecError):  # noqa: N818  what is unknown
 
 
 @dataclass(frozen=True)
-class Asked:
+class KeptQuestion:
     """Where a search is kept, and what it asks.
 
     Attributes
@@ -80,11 +80,11 @@ def answered(
     """The answer to a question: with `reuse` the one that the store has; otherwise searched for, and kept there."""
     if store is None and not reuse:
         return question.search()
-    asked = ask(question.identity(), store, analysis, reuse=reuse)
-    if reuse and (answer := asked.answer()) is not None:
+    kept = ask(question.identity(), store, analysis, reuse=reuse)
+    if reuse and (answer := kept.answer()) is not None:
         return question.again(answer)
     result = question.search()
-    asked.keep(result, question.record(result))
+    kept.keep(result, question.record(result))
     return result
 
 
@@ -94,26 +94,26 @@ def ask(
     analysis: str | None,
     *,
     reuse: bool,
-) -> Asked:
+) -> KeptQuestion:
     """A question to a store. With `reuse` every part of it must be recognisable; without, the result is kept anyway."""
     if store is None:
         raise SpecError("`reuse` looks for an earlier answer in a store; give store= and analysis=.")
     if analysis is None:
-        raise SpecError("Keeping a search takes both: store= and analysis= (a name such as 'loans').")
-    asked = dict(identity)
+        raise SpecError("Keeping a search needs both store= and analysis= (a name such as 'loans').")
+    parts = dict(identity)
     try:
         question = {
-            **marks_of_data(asked.pop("data")),
-            "model": mark_of_model(asked.pop("model")),
-            "seed": asked.pop("seed"),
+            **marks_of_data(parts.pop("data")),
+            "model": mark_of_model(parts.pop("model")),
+            "seed": parts.pop("seed"),
             "isonomia": __version__,
-            **{name: mark_of(value) for name, value in asked.items()},
+            **{name: mark_of(value) for name, value in parts.items()},
         }
     except UnknownIdentity as error:
         if reuse:
             raise SpecError(f"{error} Leave out reuse=True to search again.") from None
-        return Asked(opened(store), analysis, None)
-    return Asked(opened(store), analysis, question)
+        return KeptQuestion(opened(store), analysis, None)
+    return KeptQuestion(opened(store), analysis, question)
 
 
 def mark_of(value: Any) -> Any:

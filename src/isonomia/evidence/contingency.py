@@ -109,16 +109,16 @@ def draw_tables(table: NDArray[np.int64], n: int, rng: np.random.Generator) -> N
         drawn = rng.multivariate_hypergeometric(rows, int(columns[0]), size=n, method="marginals")
         return np.stack([drawn, rows - drawn], axis=-1)
     out = np.zeros((n, *table.shape), dtype=np.int64)
-    room = np.broadcast_to(rows, (n, rows.size)).copy()  # what each row has left
+    remaining = np.broadcast_to(rows, (n, rows.size)).copy()  # what each row has left
     for c in range(columns.size - 1):
         left = np.full(n, columns[c])
         for r in range(rows.size - 1):
-            others = room[:, r + 1 :].sum(axis=1)
-            out[:, r, c] = rng.hypergeometric(room[:, r], others, left)
+            others = remaining[:, r + 1 :].sum(axis=1)
+            out[:, r, c] = rng.hypergeometric(remaining[:, r], others, left)
             left = left - out[:, r, c]
         out[:, -1, c] = left
-        room -= out[:, :, c]
-    out[:, :, -1] = room
+        remaining -= out[:, :, c]
+    out[:, :, -1] = remaining
     return out
 
 

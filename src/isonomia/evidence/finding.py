@@ -61,7 +61,7 @@ class Finding(Record, Shown, kind="finding"):
     estimate : Estimate
         The figure.
     magnitude : float
-        How large, on one scale for all checks: 1 = just at the threshold that makes it worth telling, 2 = twice it.
+        How large, on one scale for all checks: 1 = just at the threshold that makes it worth reporting, 2 = twice it.
     p_value, p_adjusted : float, optional
         The test behind it, and the same after correcting over all tests of the run about the same question.
     test : tuple, optional

@@ -42,8 +42,8 @@ def benjamini_hochberg_among(p_values: ArrayLike, among: ArrayLike) -> NDArray[n
         return np.full(p.shape, np.nan)
     steps = ordered * (ordered.size / np.arange(1, ordered.size + 1))
     adjusted = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
-    place = np.minimum(np.searchsorted(ordered, p), ordered.size - 1)
-    return np.where(np.isnan(p), np.nan, adjusted[place])
+    index = np.minimum(np.searchsorted(ordered, p), ordered.size - 1)
+    return np.where(np.isnan(p), np.nan, adjusted[index])
 
 
 def holm(p_values: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.float64]:

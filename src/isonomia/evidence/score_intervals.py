@@ -231,10 +231,10 @@ def answered(*work: Asking[Any]) -> list[Any]:
     >>> answered(width(5, 20), width(50, 200))
     [0.544, 0.382]
     """
-    asked = [next(one) for one in work]
-    ends, p = _tested_ends(RatePairs(*(np.concatenate(column) for column in zip(*asked, strict=True))))
+    requests = [next(one) for one in work]
+    ends, p = _tested_ends(RatePairs(*(np.concatenate(column) for column in zip(*requests, strict=True))))
     results, start = [], 0
-    for one, pairs in zip(work, asked, strict=True):
+    for one, pairs in zip(work, requests, strict=True):
         own = slice(start, start + len(pairs.k1))
         results.append(answer(one, (*ends[:, own], p[own])))
         start = own.stop
@@ -248,9 +248,9 @@ def _tested_ends(pairs: RatePairs) -> tuple[Floats, Floats]:
         tables = _Tables.of(*pairs[:5])
         ends = np.stack([*_difference(tables), *_ratio(tables)])
     outside = (ends[0] > 0) | (ends[1] < 0)
-    asked, p = outside | pairs.tested, np.full(outside.shape, np.nan)
-    if asked.any():
-        p[asked] = two_proportions(*(count[asked] for count in counts))
+    wanted, p = outside | pairs.tested, np.full(outside.shape, np.nan)
+    if wanted.any():
+        p[wanted] = two_proportions(*(count[wanted] for count in counts))
     equal = outside & (p >= 1 - levels)
     if equal.any():
         same = np.reshape([0.0, 0.0, 1.0, 1.0], (4, *(1,) * equal.ndim))

@@ -131,11 +131,11 @@ def _every_coalition(
     prepared: Prepared, people: Floats, back: Floats, weights: Floats, lead: int, budget: int
 ) -> Floats:
     space, count = prepared.space, len(prepared.space.players)
-    asked = len(people) * len(back) << count
-    if count > MAX_PLAYERS or asked > budget:
+    needed = len(people) * len(back) << count
+    if count > MAX_PLAYERS or needed > budget:
         raise BudgetError(
             f"Interactions of {count} columns over {len(people):,} people and {len(back):,} background rows need "
-            f"{asked:,} model rows; `max_model_rows` allows {budget:,}. Give fewer rows, or a smaller background."
+            f"{needed:,} model rows; `max_model_rows` allows {budget:,}. Give fewer rows, or a smaller background."
         )
     coalitions = all_coalitions(count)
     worth = coalition_values(space, people, back, weights, coalitions, prepared.subject.progress)

@@ -135,22 +135,22 @@ def direct(
             f"Draws for {count} groups need at least {FEWEST * PER_DRAW * count:,} model rows; `max_model_rows` leaves "
             f"{max_model_rows:,} for them. Allow more."
         )
-    wanted = min(most, FIRST)
+    n_draws = min(most, FIRST)
     found: Draws | None = None
     with prepared.subject.progress.stage("draws", msg("Querying the model about altered rows"), count * most) as stage:
         while True:
             for group in range(count):
-                drawn = sampler.draw(group, wanted)
+                drawn = sampler.draw(group, n_draws)
                 found = drawn if found is None else found.join(drawn)
                 stage.at(len(found))
             assert found is not None
             size = sum_by(found.group, None, count)
             mean = sum_by(found.group, found.value, count) / size
             spread = sum_by(found.group, (found.value - mean[found.group]) ** 2, count) / (size - 1)
-            made, z = int(size[0]), normal_quantile(level)
+            drawn_so_far, z = int(size[0]), normal_quantile(level)
             target = 10 * FIRST if error is None else int(np.ceil(2 * spread.max() * (z / error) ** 2))
-            wanted = min(target, most) - made
-            if wanted <= 0:
+            n_draws = min(target, most) - drawn_so_far
+            if n_draws <= 0:
                 break
     return Direct(
         draws=found,

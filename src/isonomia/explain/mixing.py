@@ -131,5 +131,5 @@ def _first(keys: NDArray[np.uint64]) -> tuple[Indices, Indices]:
 
 def _repeats(ours: NDArray[Any], theirs: NDArray[Any], coalitions: Bools) -> bool:
     some = coalitions[np.linspace(0, len(coalitions) - 1, min(TRIED, len(coalitions))).astype(np.intp)]
-    asked = sum(len(_first(ours[:, one])[0]) * len(_first(theirs[:, ~one])[0]) for one in some)
-    return asked < (1 - WORTH) * len(some) * len(ours) * len(theirs)
+    distinct = sum(len(_first(ours[:, one])[0]) * len(_first(theirs[:, ~one])[0]) for one in some)
+    return distinct < (1 - WORTH) * len(some) * len(ours) * len(theirs)

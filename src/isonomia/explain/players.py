@@ -58,9 +58,9 @@ class Players:
         """
         block = self.indices(names)
         rest = [index for index in range(len(self.names)) if index not in block]
-        turned = np.full(len(self.names), len(rest), dtype=np.intp)
-        turned[rest] = np.arange(len(rest))
-        return Players((*(self.names[index] for index in rest), " + ".join(names)), turned[self.owner])
+        inverse = np.full(len(self.names), len(rest), dtype=np.intp)
+        inverse[rest] = np.arange(len(rest))
+        return Players((*(self.names[index] for index in rest), " + ".join(names)), inverse[self.owner])
 
     def coordinates(self, coalitions: Bools) -> Bools:
         """Coalitions (C, M) of players as masks (C, D) of coordinates."""

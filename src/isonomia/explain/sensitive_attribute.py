@@ -16,7 +16,7 @@ from isonomia.explain.compared import attribute_column, compared_groups
 from isonomia.explain.explainer import EXPLAINERS, Explainer
 from isonomia.explain.outputs import OUTPUT_NAMES, OUTPUTS, Output
 from isonomia.explain.prepare import Prepared, prepare
-from isonomia.explain.sensitive_figures import Asked, GroupFigures, by_sampling, by_values
+from isonomia.explain.sensitive_figures import GroupFigures, SensitiveRequest, by_sampling, by_values
 from isonomia.explain.shapley_values import MAX_MODEL_ROWS, choose
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text, together
@@ -160,7 +160,7 @@ def sensitive(
     if len(names) < 2:
         reason = msg("all rows have the same value of {column}", column=column.name)
         return _nothing(prepared, column.name, Estimate.missing(reason), reason)
-    asked = Asked(
+    request = SensitiveRequest(
         player=players.names.index(column.name),
         groups=compared.group[who],
         count=len(names),
@@ -172,20 +172,20 @@ def sensitive(
         max_model_rows=max_model_rows,
         seed=subject.settings.seed,
     )
-    explainer = _explainer(method, prepared, asked)
-    figures = by_sampling(prepared, asked) if explainer is None else by_values(prepared, asked, explainer)
-    return _assembled(prepared, column.name, names, asked, figures)
+    explainer = _explainer(method, prepared, request)
+    figures = by_sampling(prepared, request) if explainer is None else by_values(prepared, request, explainer)
+    return _assembled(prepared, column.name, names, request, figures)
 
 
-def _explainer(method: str, prepared: Prepared, asked: Asked) -> Explainer | None:
+def _explainer(method: str, prepared: Prepared, request: SensitiveRequest) -> Explainer | None:
     """The explainer to take; None for direct sampling."""
     if method == "direct":
         return None
-    budget = asked.max_model_rows // 4
+    budget = request.max_model_rows // 4
     if method != "auto":
-        return choose(method, prepared.case(asked.max_background, budget))
+        return choose(method, prepared.case(request.max_background, budget))
     for explainer in EXPLAINERS:
-        limit = asked.max_background or explainer.max_background
+        limit = request.max_background or explainer.max_background
         case = prepared.case(limit, budget)
         usable = explainer.order is not None and explainer.exact_for and explainer.pairwise
         if usable and explainer.reason(case) is None and explainer.cost(case) <= budget:
@@ -236,18 +236,18 @@ def _largest(figures: GroupFigures, size: Indices, level: float) -> Estimate:
 
 
 def _assembled(
-    prepared: Prepared, column: str, names: tuple[str, ...], asked: Asked, figures: GroupFigures
+    prepared: Prepared, column: str, names: tuple[str, ...], request: SensitiveRequest, figures: GroupFigures
 ) -> Sensitive:
-    size = count_by(asked.groups, asked.count)
-    smallest = int(size[size >= 2].min(initial=len(asked.groups)))  # of groups that have an interval
+    size = count_by(request.groups, request.count)
+    smallest = int(size[size >= 2].min(initial=len(request.groups)))  # of groups that have an interval
 
     alone = [name for name, n in zip(names, size, strict=True) if n < 2]
 
     def estimate(value: float, error: float, n: int) -> Estimate:
         if n < 2:
-            return Estimate(value, n=n, level=asked.level)
-        low, high = student_interval(value, error, n, asked.level)
-        return Estimate(value, float(low), float(high), n=n, method="normal", level=asked.level)
+            return Estimate(value, n=n, level=request.level)
+        low, high = student_interval(value, error, n, request.level)
+        return Estimate(value, float(low), float(high), n=n, method="normal", level=request.level)
 
     rows = [
         {
@@ -260,7 +260,7 @@ def _assembled(
         }
         for at, name in enumerate(names)
     ]
-    disparity = rows[1]["disparity"] if asked.count == 2 else _largest(figures, size, asked.level)
+    disparity = rows[1]["disparity"] if request.count == 2 else _largest(figures, size, request.level)
     assert isinstance(disparity, Estimate)
     shapes = (
         Column("group", title=msg("group")),

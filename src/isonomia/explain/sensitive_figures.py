@@ -21,8 +21,8 @@ SAMPLED_PEOPLE = 200
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Asked:
-    """What is asked: the player, the group of each person explained (0 is the reference), and how.
+class SensitiveRequest:
+    """A player, the group of each person explained (0 is the reference), and how to explain them.
 
     Other fields are the options of `sensitive`.
     """
@@ -55,14 +55,16 @@ class GroupFigures:
     notes: tuple[Message, ...] = ()
 
 
-def by_values(prepared: Prepared, asked: Asked, explainer: Explainer) -> GroupFigures:
+def by_values(prepared: Prepared, request: SensitiveRequest, explainer: Explainer) -> GroupFigures:
     """From values of every person, against the background and the background against them."""
-    limit = asked.max_background or explainer.max_background
-    run = Runner(prepared, explainer, max_model_rows=asked.max_model_rows // 4, seed=asked.seed)
-    found = contributions(run, asked.player, asked.groups, limit=limit, seed=asked.seed, both_ways=explainer.pairwise)
-    own = _shares(prepared.weights[found.rows], asked)
-    figures = [contrast(prepared, found, asked.player, one, asked.groups) for one in own]
-    gaps = [contrast(prepared, found, asked.player, one - own[0], asked.groups) for one in own]
+    limit = request.max_background or explainer.max_background
+    run = Runner(prepared, explainer, max_model_rows=request.max_model_rows // 4, seed=request.seed)
+    found = contributions(
+        run, request.player, request.groups, limit=limit, seed=request.seed, both_ways=explainer.pairwise
+    )
+    own = _shares(prepared.weights[found.rows], request)
+    figures = [contrast(prepared, found, request.player, one, request.groups) for one in own]
+    gaps = [contrast(prepared, found, request.player, one - own[0], request.groups) for one in own]
     notes = found.notes
     if found.back.size < len(prepared.pool):
         notes = (
@@ -78,44 +80,44 @@ def by_values(prepared: Prepared, asked: Asked, explainer: Explainer) -> GroupFi
         mean_error=np.array([error for _, error in figures]),
         difference=np.array([value for value, _ in gaps]),
         difference_error=np.array([error for _, error in gaps]),
-        importance=_importance(prepared, asked, found),
-        bound=_bound(prepared, asked, found),
-        rank=rank_of(prepared, asked, found),
+        importance=_importance(prepared, request, found),
+        bound=_bound(prepared, request, found),
+        rank=rank_of(prepared, request, found),
         method=explainer.id,
         notes=notes,
     )
 
 
-def by_sampling(prepared: Prepared, asked: Asked) -> GroupFigures:
+def by_sampling(prepared: Prepared, request: SensitiveRequest) -> GroupFigures:
     """From draws of a person, another row and a coalition; importance and rank from values of some people."""
-    budget = asked.max_model_rows // 2 if asked.importance else asked.max_model_rows
+    budget = request.max_model_rows // 2 if request.importance else request.max_model_rows
     found = direct(
         prepared,
-        asked.player,
-        asked.groups,
-        error=asked.error,
+        request.player,
+        request.groups,
+        error=request.error,
         max_model_rows=budget,
-        level=asked.level,
-        seed=asked.seed,
+        level=request.level,
+        seed=request.seed,
     )
-    each = np.eye(asked.count)
+    each = np.eye(request.count)
     figures = [found.contrast(one) for one in each]
     gaps = [found.contrast(one - each[0]) for one in each]
-    reached = normal_quantile(asked.level) * max(error for _, _, error in gaps[1:])
+    reached = normal_quantile(request.level) * max(error for _, _, error in gaps[1:])
     notes: tuple[Message, ...] = ()
-    if asked.error is not None and reached > asked.error:
+    if request.error is not None and reached > request.error:
         notes = (
             msg(
                 "Sampling leaves the disparity uncertain by {reached:num}, more than the {asked:num} "
                 "requested: allow more model rows.",
                 reached=reached,
-                asked=asked.error,
+                asked=request.error,
             ),
         )
     left = Estimate.missing(msg("not requested"))
     importance = bound = rank = left
-    if asked.importance:
-        importance, bound, rank, more = _sampled_importance(prepared, asked, asked.max_model_rows - budget)
+    if request.importance:
+        importance, bound, rank, more = _sampled_importance(prepared, request, request.max_model_rows - budget)
         notes = (*notes, *more)
     return GroupFigures(
         mean=np.array([value for value, _, _ in figures]),
@@ -132,7 +134,7 @@ def by_sampling(prepared: Prepared, asked: Asked) -> GroupFigures:
 
 
 def _sampled_importance(
-    prepared: Prepared, asked: Asked, budget: int
+    prepared: Prepared, request: SensitiveRequest, budget: int
 ) -> tuple[Estimate, Estimate, Estimate, tuple[Message, ...]]:
     """Importance, its bound and the rank from sampled values of some people."""
     size = min(SAMPLED_PEOPLE, len(prepared.chosen))
@@ -141,10 +143,10 @@ def _sampled_importance(
     if size < 2:
         reason = msg("`max_model_rows` leaves too few model rows to sample values of single people")
         return (*(Estimate.missing(reason) for _ in range(3)), ())  # type: ignore[return-value]
-    some = np.sort(np.random.default_rng(asked.seed).choice(len(prepared.chosen), size, replace=False))
-    part, smaller = replace(prepared, chosen=prepared.chosen[some]), replace(asked, groups=asked.groups[some])
-    run = Runner(part, EXPLAINERS["sampling"], max_model_rows=budget // PARTS, seed=asked.seed)
-    found = contributions(run, asked.player, smaller.groups, limit=None, seed=asked.seed, both_ways=False)
+    some = np.sort(np.random.default_rng(request.seed).choice(len(prepared.chosen), size, replace=False))
+    part, smaller = replace(prepared, chosen=prepared.chosen[some]), replace(request, groups=request.groups[some])
+    run = Runner(part, EXPLAINERS["sampling"], max_model_rows=budget // PARTS, seed=request.seed)
+    found = contributions(run, request.player, smaller.groups, limit=None, seed=request.seed, both_ways=False)
     notes = (
         msg(
             "Importance and rank come from sampled values of {n:int} people; noise makes the importance larger.", n=size
@@ -153,33 +155,33 @@ def _sampled_importance(
     return (_importance(part, smaller, found), _bound(part, smaller, found), rank_of(part, smaller, found), notes)
 
 
-def _shares(weights: Floats, asked: Asked) -> list[Floats]:
+def _shares(weights: Floats, request: SensitiveRequest) -> list[Floats]:
     """For every group: weights of its people that sum to 1."""
-    total = sum_by(asked.groups, weights, asked.count)
-    return [np.where(asked.groups == group, weights / total[group], 0.0) for group in range(asked.count)]
+    total = sum_by(request.groups, weights, request.count)
+    return [np.where(request.groups == group, weights / total[group], 0.0) for group in range(request.count)]
 
 
-def _importance(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
+def _importance(prepared: Prepared, request: SensitiveRequest, found: Contributions) -> Estimate:
     weight = prepared.weights[found.rows] / prepared.weights[found.rows].sum()
-    sign = np.where(found.values[:, asked.player] > 0, 1.0, -1.0)
+    sign = np.where(found.values[:, request.player] > 0, 1.0, -1.0)
     one = np.zeros(len(weight), dtype=np.intp)
-    value, error = contrast(prepared, found, asked.player, weight, one, sign)
-    low, high = student_interval(value, error, len(weight), asked.level)
-    return Estimate(value, max(0.0, float(low)), float(high), n=len(weight), method="normal", level=asked.level)
+    value, error = contrast(prepared, found, request.player, weight, one, sign)
+    low, high = student_interval(value, error, len(weight), request.level)
+    return Estimate(value, max(0.0, float(low)), float(high), n=len(weight), method="normal", level=request.level)
 
 
-def _bound(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
+def _bound(prepared: Prepared, request: SensitiveRequest, found: Contributions) -> Estimate:
     """The mean of one half's values with the signs of the other half's, both ways."""
     weight = prepared.weights[found.rows] / prepared.weights[found.rows].sum()
     one, other = found.halves
     figure = 0.5 * (np.sign(one) * other + np.sign(other) * one)
     value = float(weight @ figure)
     error = float(np.sqrt((weight**2 * (figure - value) ** 2).sum()))
-    low, high = student_interval(value, error, len(weight), asked.level)
-    return Estimate(value, float(low), float(high), n=len(weight), method="normal", level=asked.level)
+    low, high = student_interval(value, error, len(weight), request.level)
+    return Estimate(value, float(low), float(high), n=len(weight), method="normal", level=request.level)
 
 
-def rank_of(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
+def rank_of(prepared: Prepared, request: SensitiveRequest, found: Contributions) -> Estimate:
     """1 + the number of columns with a larger mean |phi|; percentiles over people and backgrounds.
 
     People are resampled. Of the background, to first order a part moves mean |phi_j| by the mean of sign(phi_j) times
@@ -189,17 +191,17 @@ def rank_of(prepared: Prepared, asked: Asked, found: Contributions) -> Estimate:
     size = np.abs(found.values)
     weight = prepared.weights[found.rows]
     mean = weight @ size / weight.sum()
-    rank = 1 + int((mean > mean[asked.player]).sum())
-    if not asked.n_boot:
-        return Estimate(rank, n=len(weight), level=asked.level)
-    rng, draws = np.random.default_rng(asked.seed), min(asked.n_boot, 1000)
+    rank = 1 + int((mean > mean[request.player]).sum())
+    if not request.n_boot:
+        return Estimate(rank, n=len(weight), level=request.level)
+    rng, draws = np.random.default_rng(request.seed), min(request.n_boot, 1000)
     counts = rng.multinomial(len(weight), np.full(len(weight), 1 / len(weight)), size=draws) * weight
     means = (counts @ size) / counts.sum(axis=1, keepdims=True)
     if (parts := len(found.shares)) > 1:
         off = found.shares[:, None] * (found.sizes - found.shares @ found.sizes) * np.sqrt(parts / (parts - 1))
         spread = np.sqrt(rng.chisquare(parts - 1, size=(draws, 1)) / (parts - 1))
         means = means + rng.normal(size=(draws, parts)) @ off / spread
-    ranks = 1 + (means > means[:, [asked.player]]).sum(axis=1)
-    low, high = percentile(ranks, asked.level)
+    ranks = 1 + (means > means[:, [request.player]]).sum(axis=1)
+    low, high = percentile(ranks, request.level)
     ends = min(float(np.floor(low)), rank), max(float(np.ceil(high)), rank)
-    return Estimate(rank, *ends, n=len(weight), method="bootstrap", level=asked.level)
+    return Estimate(rank, *ends, n=len(weight), method="bootstrap", level=request.level)

@@ -120,13 +120,13 @@ def make_space(
 
     The table must contain every value that will be mixed; `surface` is what the model predicts for its first rows.
     """
-    asked: Output = "probability" if output == "rescaled" else output
+    scale: Output = "probability" if output == "rescaled" else output
     found = encoder(model, data, table, by=by)
     if found is not None:
         sample = np.linspace(0, len(surface) - 1, min(EXAMPLES, len(surface))).astype(np.intp)
-        expected = output_table(surface.take(sample), asked)[:, list(classes)]
+        expected = output_table(surface.take(sample), scale)[:, list(classes)]
         inputs = _inputs(found.estimator)
-        answer = _shortcut(found.estimator, inputs, asked, found.rows[sample], expected)
+        answer = _shortcut(found.estimator, inputs, scale, found.rows[sample], expected)
         if answer is not None:
             space = Space(
                 players=found.players,
@@ -146,7 +146,7 @@ def make_space(
     domain = Domain.from_data(Dataset(table.select(names).to_native(), kinds=kinds), features=names)
 
     def ask(rows: Floats) -> Floats:
-        return output_table(model.surface(data, frame=domain.decode(rows)), asked)[:, list(classes)]
+        return output_table(model.surface(data, frame=domain.decode(rows)), scale)[:, list(classes)]
 
     space = Space(
         players=Players(names, np.arange(len(names))),

@@ -98,9 +98,9 @@ def check_language(language: str) -> Language:
     known = languages()
     if language in known:
         return language
-    wanted = language.replace("_", "-").lower()
+    tag = language.replace("_", "-").lower()
     for code in known:
-        if wanted in (code.lower(), code.split("-")[0].lower()):
+        if tag in (code.lower(), code.split("-")[0].lower()):
             return code
     raise SpecError(f"Unknown language {language!r}.{close_to(language, known)}")
 

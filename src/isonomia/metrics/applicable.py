@@ -37,8 +37,8 @@ def not_for(task: Task, tasks: Sequence[Task]) -> Message:
     >>> str(not_for("binary", ["multiclass", "regression"]))
     'it applies to multiclass and regression, and the task is binary'
     """
-    wanted = both(TASKS[one] for one in tasks)
-    return msg("it applies to {tasks}, and the task is {task}", tasks=wanted, task=TASKS[task])
+    names = both(TASKS[one] for one in tasks)
+    return msg("it applies to {tasks}, and the task is {task}", tasks=names, task=TASKS[task])
 
 
 def check_applicable(
@@ -76,8 +76,8 @@ def _reason(
         return not_for(surface.task, metric.tasks)
     if not any(kind in surface.kinds for kind in metric.surface):
         available = both(KINDS[kind] for kind in surface.kinds) if surface.kinds else msg("nothing")
-        wanted = either(KINDS[kind] for kind in metric.surface)
-        return msg("it needs {wanted}, and the predictions have only {available}", wanted=wanted, available=available)
+        kinds = either(KINDS[kind] for kind in metric.surface)
+        return msg("it needs {wanted}, and the predictions have only {available}", wanted=kinds, available=available)
     if truth is None and metric.needs_labels:
         return msg("there are no labels")
     check_lengths(truth, surface, weights)

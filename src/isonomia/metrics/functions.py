@@ -54,9 +54,9 @@ def score(
     >>> round(score([1.0, 2.5], [1.5, 2.5], metric="mae").value, 3)
     0.25
     """
-    wanted = METRICS[metric]
+    entry = METRICS[metric]
     decisions = y_pred
-    if y_score is None and y_pred is not None and _holds_scores(wanted, y_pred, task):
+    if y_score is None and y_pred is not None and _holds_scores(entry, y_pred, task):
         decisions, y_score = None, y_pred
     subject = Subject.of(y_true, decisions, y_score=y_score, weights=sample_weight, task=task, positive=positive)
     truth, surface = subject.outcome.truth, subject.surface

@@ -58,13 +58,15 @@ class RowSets:
     ) -> RowSets:
         """Count the rows, in one pass; with `empty` also combinations that do not occur are cells."""
         classes = tuple(range(len(rows.surface.classes)))
-        asked: list[Codes] = []
+        outcomes: list[Codes] = []
         if rows.surface.label is not None:
             predicted = Codes("predicted", rows.surface.label, classes)
-            asked = [predicted] if rows.truth is None else [Codes("true", rows.truth, classes), predicted]
+            outcomes = [predicted] if rows.truth is None else [Codes("true", rows.truth, classes), predicted]
         elif not columns:  # all rows are one cell
-            asked = [Codes("all", np.zeros(len(rows.surface), dtype=np.uint8), (0,))]
-        counts = _count(columns, asked, lambda axes: tally(axes, weights=rows.weights, counts=rows.counts), empty=empty)
+            outcomes = [Codes("all", np.zeros(len(rows.surface), dtype=np.uint8), (0,))]
+        counts = _count(
+            columns, outcomes, lambda axes: tally(axes, weights=rows.weights, counts=rows.counts), empty=empty
+        )
         return cls(rows=rows, columns=tuple(columns), counts=counts, membership=membership)
 
     @classmethod
@@ -80,9 +82,9 @@ class RowSets:
         >>> sets.tables(sets.counts.n).tolist()
         [[[30.0, 10.0]], [[0.0, 20.0]]]
         """
-        asked = [cells.column(name) for name in (true, predicted) if name is not None]
+        outcomes = [cells.column(name) for name in (true, predicted) if name is not None]
         columns = [column for column in cells.columns if column.name not in (true, predicted)]
-        counts = _count(columns, asked, lambda axes: tally(replace(cells, columns=tuple(axes))), empty=False)
+        counts = _count(columns, outcomes, lambda axes: tally(replace(cells, columns=tuple(axes))), empty=False)
         nobody = np.zeros(0, dtype=np.uint8)
         surface = Surface("binary" if len(classes) == 2 else "multiclass", tuple(classes), label=nobody)
         return cls(rows=Rows(None if true is None else nobody, surface), columns=tuple(columns), counts=counts)
@@ -139,12 +141,12 @@ class RowSets:
 
 
 def _count(
-    columns: Sequence[Codes], asked: Sequence[Codes], count: Callable[[Sequence[Codes]], Tally], *, empty: bool
+    columns: Sequence[Codes], outcomes: Sequence[Codes], count: Callable[[Sequence[Codes]], Tally], *, empty: bool
 ) -> Tally:
     """Cells x true x predicted, where `count` tabulates some axes."""
-    shape, ends = tuple(column.size for column in columns), tuple(column.size for column in asked)
+    shape, ends = tuple(column.size for column in columns), tuple(column.size for column in outcomes)
     dense = int(np.prod((*shape, *ends), dtype=object)) <= _DENSE_CELLS
-    table = count([*columns, *asked] if dense else [composite(columns), *asked])
+    table = count([*columns, *outcomes] if dense else [composite(columns), *outcomes])
     tail = (1,) * (2 - len(ends)) + ends
     n = table.n.reshape(-1, *tail)
     used = np.arange(len(n)) if empty or not columns else np.flatnonzero(n.any(axis=(1, 2)))

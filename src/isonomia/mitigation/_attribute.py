@@ -96,14 +96,14 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]
     def _known_groups(self, X: Any, sensitive_features: Any) -> Indices:
         """The group of every row after fit, as an index into `groups_`."""
         groups = self._read_groups(X, sensitive_features)
-        place = {label: index for index, label in enumerate(self.groups_)}
-        unseen = [label for label in groups.observed().labels if label not in place]
+        index_of = {label: index for index, label in enumerate(self.groups_)}
+        unseen = [label for label in groups.observed().labels if label not in index_of]
         if unseen:
             raise DataError(
                 f"{type(self).__name__} met a group that it was not fitted on: {_named(unseen[0])}. Known: "
                 f"{', '.join(map(_named, self.groups_[:12]))}. Fit it on data with every group, or merge rare values."
             )
-        table = np.array([place.get(label, 0) for label in groups.labels], dtype=np.intp)
+        table = np.array([index_of.get(label, 0) for label in groups.labels], dtype=np.intp)
         return table[groups.codes]
 
     def _target(self, y: Any) -> NDArray[Any]:

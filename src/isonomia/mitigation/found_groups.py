@@ -69,8 +69,8 @@ def _encode_like(known: Mapping[str, Codes], data: Any) -> dict[str, Codes]:
             new = Codes.bands(table[name].to_numpy(), bands, name=name)
         else:
             new = Codes.encode(table[name], name=name)
-        places = {label: code for code, label in enumerate(column.labels)}
-        codes = np.array([places.get(label, column.size) for label in new.labels], dtype=np.uint32)
+        code_of = {label: code for code, label in enumerate(column.labels)}
+        codes = np.array([code_of.get(label, column.size) for label in new.labels], dtype=np.uint32)
         if len(new) and codes.min() == column.size:
             raise DataError(
                 f"No value of '{name}' is known to the search. Give the column as it was searched; dates cannot be "

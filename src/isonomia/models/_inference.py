@@ -143,8 +143,8 @@ def _described(item: Any, caller: Caller) -> Mapping[str, Any]:
     )
     if not ok:
         raise ModelError(
-            f"The endpoint {caller.shown} takes an input that rows of a table are not: {str(item)[:120]}. One or two "
-            "dimensions of numbers, booleans or texts (BYTES) are sent."
+            f"The endpoint {caller.shown} expects an input that rows of a table cannot fill: {str(item)[:120]}. One or "
+            "two dimensions of numbers, booleans or texts (BYTES) are sent."
         )
     described: Mapping[str, Any] = item
     return described

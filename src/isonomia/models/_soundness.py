@@ -110,8 +110,8 @@ def _check_members(part: Any, *, name: str) -> NDArray[Any]:
 def _check_gradient_boosting(part: Any, *, name: str) -> None:
     members = _check_members(part, name=name)
     width = members.shape[1] if members.ndim == 2 else -1
-    _require(width == _n_outputs(part), name, "it has another number of trees than classes")
-    _require(width == part.n_trees_per_iteration_, name, "it has another number of trees than it says")
+    _require(width == _n_outputs(part), name, "its number of trees differs from its number of classes")
+    _require(width == part.n_trees_per_iteration_, name, "its number of trees differs from the one it states")
     # each stage adds to an array that the first guess makes: ask for it about one row, and look at its shape
     _require(
         isinstance(part.init_, str) or "Dummy" in type(part.init_).__name__,
@@ -124,7 +124,7 @@ def _check_gradient_boosting(part: Any, *, name: str) -> None:
         raise ModelError(
             f"'{name}' is damaged: a test prediction failed with {type(error).__name__}: {error}"
         ) from error
-    _require(np.shape(first) == (1, width), name, "its initial prediction has another shape than its trees")
+    _require(np.shape(first) == (1, width), name, "its initial prediction and its trees differ in shape")
 
 
 def _n_outputs(part: Any) -> int:
@@ -134,7 +134,7 @@ def _n_outputs(part: Any) -> int:
 
 def _check_histogram_boosting(part: Any, *, name: str) -> None:
     width = part.n_trees_per_iteration_
-    _require(width == _n_outputs(part), name, "it has another number of trees than classes")
+    _require(width == _n_outputs(part), name, "its number of trees differs from its number of classes")
     _require(not getattr(part, "_in_fit", False), name, "it says that it is still being fitted")
     bins = part._bin_mapper
     categorical = np.asarray(bins.is_categorical_, dtype=bool)
@@ -145,7 +145,7 @@ def _check_histogram_boosting(part: Any, *, name: str) -> None:
     if part._preprocessor is not None:
         _check_preprocessor(part._preprocessor, part.n_features_in_, name=name)
     for stage in part._predictors:
-        _require(len(stage) == width, name, "it has another number of trees than it says")
+        _require(len(stage) == width, name, "its number of trees differs from the one it states")
         for predictor in stage:
             _check_predictor(predictor, categorical, name=name)
 

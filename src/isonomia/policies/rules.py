@@ -180,7 +180,7 @@ class FigureRule(BaseRule):
         if bool(self.metric) == bool(self.check):
             raise ValueError("give either a metric or a check")
         if self.table and not self.check:
-            raise ValueError("`table` is one of a check's; name the check")
+            raise ValueError("`table` belongs to a check; name the check")
         if self.metric:
             check_metric(self.metric)
         return self

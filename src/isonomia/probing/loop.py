@@ -199,12 +199,12 @@ class Loop:
         outcomes = np.full((len(keys) + 1, OUTCOMES), np.nan)
         known, outcomes[:-1] = self.ledger.tests.look(keys)
         new = np.flatnonzero(~known)
-        asked = valid[first[new]]
-        order = np.argsort(asked)  # in the order requested, so that a cut budget keeps the first ones
-        new, asked = new[order], asked[order]
-        answers, noted = self._ask(rows.take(asked, axis=0), keys.take(new))
+        requested = valid[first[new]]
+        order = np.argsort(requested)  # in the order requested, so that a cut budget keeps the first ones
+        new, requested = new[order], requested[order]
+        answers, noted = self._ask(rows.take(requested, axis=0), keys.take(new))
         outcomes[new] = answers
-        fresh[asked] = ~np.isnan(answers[:, 0])
+        fresh[requested] = ~np.isnan(answers[:, 0])
         if not everyone:
             of_valid, person = person, np.full(len(rows), len(keys), dtype=np.intp)
             person[valid] = of_valid

@@ -189,11 +189,11 @@ def _body(result: Result, language: str) -> Iterable[str]:
 
 def table_text(table: Table, language: str = "en", rows: int = ROWS) -> str:
     """One table as Markdown; where it is longer than `rows`, a line says so."""
-    shown = [
+    lines = [
         [" ".join(filter(None, (cell.text, cell.interval))) for cell in line]
         for line in cells(table, language, rows, escape)
     ]
-    text = grid([escape(column.heading(language)) for column in shown_columns(table)], shown)
+    text = grid([escape(column.heading(language)) for column in shown_columns(table)], lines)
     if len(table) > rows:
         text += "\n\n" + more(rows, len(table)).text(language)
     return text

@@ -25,16 +25,16 @@ def in_file_words(part: T, words: Words | None = None) -> T:
     >>> table["group"].written("sex=Female"), table["group"].values
     ('women', ['sex=Female'])
     """
-    spoken = words or Words()
+    file_words = words or Words()
     if isinstance(part, Document):
         sections = tuple(in_file_words(section, part.words) for section in part.sections)
         return replace(part, sections=sections)
     if isinstance(part, Section):
-        return replace(part, result=None if part.result is None else in_file_words(part.result, spoken))
+        return replace(part, result=None if part.result is None else in_file_words(part.result, file_words))
     if isinstance(part, Result):
-        return replace(part, tables={name: in_file_words(table, spoken) for name, table in part.tables.items()})
+        return replace(part, tables={name: in_file_words(table, file_words) for name, table in part.tables.items()})
     if isinstance(part, Table):
-        return replace(part, columns=tuple(_with_names(column, spoken) for column in part.columns))
+        return replace(part, columns=tuple(_with_names(column, file_words) for column in part.columns))
     return part
 
 

@@ -90,15 +90,15 @@ def fold_view(document: Document, fold: Fold, number: int, language: Language) -
 
 def _card(document: Document, finding: Finding, language: Language) -> View:
     """One finding with links to the table that shows it and to what was tried about it."""
-    tried = "" if finding.tried is None else _place(document, finding.tried.evidence)
+    tried = "" if finding.tried is None else _table_id(document, finding.tried.evidence)
     return {
         **card(finding, language, document.words),
-        "evidence": _place(document, finding.evidence),
+        "evidence": _table_id(document, finding.evidence),
         "tried_at": tried,
     }
 
 
-def card(finding: Finding, language: Language, spoken: Words | None = None) -> View:
+def card(finding: Finding, language: Language, file_words: Words | None = None) -> View:
     """One finding as texts, in the words of the file."""
     estimate = finding.estimate
     p = finding.p_adjusted if finding.p_adjusted is not None else finding.p_value
@@ -106,8 +106,8 @@ def card(finding: Finding, language: Language, spoken: Words | None = None) -> V
         "severity": finding.severity,
         "grade": words.SEVERITY[finding.severity].text(language),
         "message": sentence(finding.message, language),
-        "who": who(finding.who, language, spoken),
-        "reference": who(finding.reference, language, spoken) if finding.reference else "",
+        "who": who(finding.who, language, file_words),
+        "reference": who(finding.reference, language, file_words) if finding.reference else "",
         "n": rows(finding.n, language),
         "people": words.people_affected(finding, language),
         "value": with_unit(estimate.value, finding.format, language),
@@ -133,7 +133,7 @@ def anchor(text: str) -> str:
     return re.sub(r"[^a-z0-9_]+", "-", text.lower())[:80].strip("-") or "part"
 
 
-def _place(document: Document, evidence: str) -> str:
+def _table_id(document: Document, evidence: str) -> str:
     """The id of a table ("check/table") on the page; empty where it is not there."""
     check, _, table = evidence.partition("/")
     for section in document.sections:

@@ -125,9 +125,9 @@ def _fragment(part: Any, language: Language, most_bytes: int) -> str:
         if isinstance(part, Document):
             sheets = _style("parts.css", "document.css")
             return _rendered("fragment.html", setting, **document_view(part, setting), kind="document", style=sheets)
-        macro, shown = part_view(part, setting)
+        macro, view = part_view(part, setting)
         sheets = _style("parts.css", "document.css") if macro == "card" else _style("parts.css")
-        return _rendered("fragment.html", setting, part=shown, kind=macro, style=sheets)
+        return _rendered("fragment.html", setting, part=view, kind=macro, style=sheets)
 
     return _smallest(FRAGMENT, most_bytes, language, render)
 
@@ -135,8 +135,8 @@ def _fragment(part: Any, language: Language, most_bytes: int) -> str:
 def _page(part: Any, setting: Setting) -> str:
     if isinstance(part, Document):
         return _in_page("report.html", setting, document_view(part, setting))
-    kind, shown = part_view(part, setting)
-    return _in_page("part.html", setting, {"kind": kind, "part": shown, "title": shown["title"], "created": ""})
+    kind, view = part_view(part, setting)
+    return _in_page("part.html", setting, {"kind": kind, "part": view, "title": view["title"], "created": ""})
 
 
 def _in_page(template: str, setting: Setting, context: Mapping[str, Any]) -> str:

@@ -122,13 +122,13 @@ def found_view(findings: tuple[Finding, ...], setting: Setting) -> View:
 
 def section_view(section: Section, setting: Setting) -> View:
     """A check of an audit: how it ended and why, and its result."""
-    shown: View = {"headlines": [], "many": False, "tables": [], "pictures": [], "notes": [], "findings": []}
+    view: View = {"headlines": [], "many": False, "tables": [], "pictures": [], "notes": [], "findings": []}
     if section.result is not None:
-        shown = result_view(section.result, section.code, setting)
+        view = result_view(section.result, section.code, setting)
     return {
-        **shown,
+        **view,
         **found_view(section.findings, setting),
-        "hidden": shown.get("hidden", ""),
+        "hidden": view.get("hidden", ""),
         "id": section_id(section),
         "title": sentence(section.title, setting.language),
         "purpose": sentence(section.purpose, setting.language),
@@ -157,18 +157,18 @@ def table_view(table: Table, setting: Setting, name: str = "", code: str = "", *
     language, rows = setting.language, setting.rows
     columns = None if setting.page else COLUMNS
     heads = [tame(column.heading(language)) for column in shown_columns(table)]
-    shown = list(cells(table, language, rows, columns=columns))
-    numeric = [any(line[index].number for line in shown) for index in range(len(heads[:columns]))]
+    lines = list(cells(table, language, rows, columns=columns))
+    numeric = [any(line[index].number for line in lines) for index in range(len(heads[:columns]))]
     return {
         "id": "table-" + anchor(f"{code}/{name}"),
         "title": _name(name or "table") if table.title is None else sentence(table.title, language),
         "heads": list(zip(heads[:columns], numeric, strict=True)),
         "labels": card_labels(heads[:columns]),
-        "rows": shown,
+        "rows": lines,
         "more": "; ".join(_left_out(len(table), rows, 0 if columns is None else len(heads[columns:]), setting)),
         "folded": (len(table) > FOLDED and bool(name)) or not (first or setting.page),
-        "changes": any(cell.change for line in shown for cell in line),
-        "empty": not shown,
+        "changes": any(cell.change for line in lines for cell in line),
+        "empty": not lines,
     }
 
 
@@ -214,9 +214,9 @@ def part_view(part: Any, setting: Setting) -> tuple[str, View]:
     if isinstance(part, Section):
         return "section", {**section_view(part, setting), "open": True}
     if isinstance(part, Result):
-        shown = {**result_view(part, part.code, setting), **found_view(part.findings, setting)}
+        view = {**result_view(part, part.code, setting), **found_view(part.findings, setting)}
         return "result", {
-            **shown,
+            **view,
             "quiet": "" if part.findings else msg("There are no findings.").text(setting.language),
         }
     if isinstance(part, Table):
@@ -225,6 +225,6 @@ def part_view(part: Any, setting: Setting) -> tuple[str, View]:
         return "picture", picture_view(part, setting)
     if isinstance(part, Finding):
         extra = {"id": "finding", "number": "", "also": "", "others": []}
-        shown = card(part, setting.language)
-        return "card", {**shown, **extra, "subject": shown["who"], "title": msg("Finding").text(setting.language)}
+        view = card(part, setting.language)
+        return "card", {**view, **extra, "subject": view["who"], "title": msg("Finding").text(setting.language)}
     raise TypeError(f"Only parts of a report can be shown as HTML; got {type(part).__name__}.")

@@ -47,9 +47,9 @@ def cells(
     table: Table, language: str, most: int, escape: Callable[[str], str] = tame, *, columns: int | None = None
 ) -> Iterator[list[Cell]]:
     """The first `most` rows, cell by cell; of wide tables the first `columns`."""
-    shown = shown_columns(table)[:columns]
+    columns_shown = shown_columns(table)[:columns]
     for row in range(min(most, len(table))):
-        yield [_cell(column, row, language, escape) for column in shown]
+        yield [_cell(column, row, language, escape) for column in columns_shown]
 
 
 def _empty_note(column: Column) -> bool:

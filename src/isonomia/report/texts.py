@@ -70,14 +70,14 @@ def sentence(text: Message | str | None, language: str, escape: Callable[[str], 
 
 
 def who(
-    people: Mapping[str, str], language: str, spoken: Words | None = None, escape: Callable[[str], str] = tame
+    people: Mapping[str, str], language: str, file_words: Words | None = None, escape: Callable[[str], str] = tame
 ) -> str:
     """People in the words of the file; everyone where no value is named.
 
     >>> who({"race": "Black", "sex": "Female"}, "en"), who({"sex": "F"}, "en"), who({}, "pt-BR")
     ('Black, Female', 'sex F', 'todas as pessoas')
     """
-    return (spoken or Words()).shared(people).text(language, escape=escape)
+    return (file_words or Words()).shared(people).text(language, escape=escape)
 
 
 def figure(estimate: Estimate, language: str, style: str = "num") -> str:

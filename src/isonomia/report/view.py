@@ -88,12 +88,12 @@ def _policy(document: Document, language: Language) -> View | None:
     }
 
 
-def _criterion(criterion: Criterion, language: Language, spoken: Words) -> View:
+def _criterion(criterion: Criterion, language: Language, file_words: Words) -> View:
     style = words.style_of(criterion)
     return {
         "name": sentence(criterion.name, language),
-        "who": words.people_of(criterion, language, spoken=spoken),
-        "reference": who(criterion.reference, language, spoken) if criterion.reference else "",
+        "who": words.people_of(criterion, language, file_words=file_words),
+        "reference": who(criterion.reference, language, file_words) if criterion.reference else "",
         "figure": figure(replace(criterion.estimate, low=None, high=None), language, style),
         "interval": interval(criterion.estimate, language, style).strip(),
         "limit": words.limit(criterion, language),

@@ -128,11 +128,11 @@ def outcome(criterion: Criterion, language: str) -> str:
 
 
 def people_of(
-    criterion: Criterion, language: str, escape: Callable[[str], str] = tame, spoken: Words | None = None
+    criterion: Criterion, language: str, escape: Callable[[str], str] = tame, file_words: Words | None = None
 ) -> str:
     """Whom a criterion is about: the worst-off group, the attributes where there is none, or everyone."""
     if criterion.who or not criterion.by:
-        return who(criterion.who, language, spoken, escape)
+        return who(criterion.who, language, file_words, escape)
     return msg("groups by {by}", by=" x ".join(criterion.by)).text(language, escape=escape)
 
 

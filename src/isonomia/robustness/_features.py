@@ -19,7 +19,7 @@ def check_features(
         if name not in data.columns:
             raise SpecError(f"`features` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
     if not names:
-        raise DataError("There is no feature to look at; give a table with at least one feature column.")
+        raise DataError("There are no features to examine; give a table with at least one feature column.")
     return names
 
 

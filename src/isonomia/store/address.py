@@ -112,10 +112,10 @@ def file_system(folder: Path) -> str | None:
     table = Path("/proc/self/mounts")
     if not table.exists():
         return None
-    place = folder.resolve()
+    resolved = folder.resolve()
     mounts = [line.split()[1:3] for line in table.read_text(encoding="utf-8", errors="replace").splitlines()]
     points = [(Path(point.replace("\\040", " ")), kind) for point, kind in mounts]
-    above = [(len(point.parts), kind) for point, kind in points if place.is_relative_to(point)]
+    above = [(len(point.parts), kind) for point, kind in points if resolved.is_relative_to(point)]
     return max(above, key=lambda found: found[0])[1] if above else None
 
 

@@ -174,7 +174,7 @@ _CAUSES = (
     ("unable to open", "the file cannot be opened", "Look at the permissions of the file and its folder."),
     ("password authentication failed", "the password is wrong", "Look at the user and the password of the address."),
     ("no password supplied", "a password is needed", "Put it into ~/.pgpass, or into the address."),
-    ("does not exist", "something that it names is not there", "Look at the address; the database has to exist."),
+    ("does not exist", "something it names does not exist", "Look at the address; the database has to exist."),
     ("no such table", "a table is missing", "Restore the store from a backup."),
     ("permission denied", "the user may not do this", "Ask for the right to create and write tables."),
 )

@@ -59,7 +59,7 @@ def rows_of(report: Report) -> RunRows:
             }
             for section in document.sections
         ],
-        "criterion": [_criterion(place, one) for place, one in enumerate(() if verdict is None else verdict.criteria)],
+        "criterion": [_criterion(index, one) for index, one in enumerate(() if verdict is None else verdict.criteria)],
         "finding": finding_rows(document.findings),
         "figure": _figures(report, created),
     }
@@ -68,8 +68,8 @@ def rows_of(report: Report) -> RunRows:
 
 def finding_rows(findings: Sequence[Finding]) -> Rows:
     """Findings in their order, with the fold each belongs to."""
-    folds = {index: place for place, fold in enumerate(folding(findings)) for index in fold}
-    return [_finding(place, one, folds[place]) for place, one in enumerate(findings)]
+    folds = {index: number for number, fold in enumerate(folding(findings)) for index in fold}
+    return [_finding(index, one, folds[index]) for index, one in enumerate(findings)]
 
 
 def read_time(text: str) -> datetime:
@@ -81,9 +81,9 @@ def read_time(text: str) -> datetime:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def _criterion(place: int, criterion: Criterion) -> dict[str, Any]:
+def _criterion(index: int, criterion: Criterion) -> dict[str, Any]:
     return {
-        "place": place,
+        "place": index,
         "name": printable(criterion.name),
         "who_key": who_key(criterion.who),
         "outcome": criterion.outcome,
@@ -93,9 +93,9 @@ def _criterion(place: int, criterion: Criterion) -> dict[str, Any]:
     }
 
 
-def _finding(place: int, finding: Finding, fold: int) -> dict[str, Any]:
+def _finding(index: int, finding: Finding, fold: int) -> dict[str, Any]:
     return {
-        "place": place,
+        "place": index,
         "code": printable(finding.code),
         "check": printable(finding.check),
         "severity": finding.severity,
@@ -112,7 +112,7 @@ def _finding(place: int, finding: Finding, fold: int) -> dict[str, Any]:
 def _figures(report: Report, at: datetime) -> Rows:
     return [
         {
-            "place": place,
+            "place": index,
             "at": at,
             "metric": escaped(figure.metric),
             "measure": figure.measure,
@@ -122,7 +122,7 @@ def _figures(report: Report, at: datetime) -> Rows:
             "se": figure.error,
             "n": figure.estimate.n or None,
         }
-        for place, figure in enumerate(figures_of(report))
+        for index, figure in enumerate(figures_of(report))
     ]
 
 

@@ -89,7 +89,7 @@ def encode(
     known = np.flatnonzero(~np.isnan(outcome))
     order = np.random.default_rng(seed).permutation(known)
     size = round(test_share * known.size)
-    held, train = np.sort(order[:size][:max_test]), np.sort(order[size:])
+    test, train = np.sort(order[:size][:max_test]), np.sort(order[size:])
     sensitive, target = data.protected[0], data.target or "target"
     columns: dict[str, Floats] = {sensitive: member.astype(float), target: outcome}
     for column in data.features:
@@ -98,7 +98,7 @@ def encode(
     return Matrices(
         name=name,
         train=_part(columns, train, target=target, sensitive=sensitive),
-        test=_part(columns, held, target=target, sensitive=sensitive),
+        test=_part(columns, test, target=target, sensitive=sensitive),
     )
 
 

@@ -177,7 +177,7 @@ class OutcomeColumns:
 
     def _of_one_column(self, scores: Floats, surface: Surface, threshold: float | None, kind: ScoreKind) -> Surface:
         """One score per row of two classes, of the positive one unless it is named for the other."""
-        turned = self._is_of_the_negative(surface.classes)
+        flipped = self._is_of_the_negative(surface.classes)
         is_probability = kind == "probability" or (kind == "auto" and bool(((scores >= 0) & (scores <= 1)).all()))
         if is_probability:
             check_probabilities(scores, 2)
@@ -185,12 +185,12 @@ class OutcomeColumns:
         label: NDArray[Any] | None = surface.label
         if label is None and cut is not None:
             chosen = scores >= cut  # for the class that the column is about
-            label = (~chosen if turned else chosen).astype(np.uint8)
+            label = (~chosen if flipped else chosen).astype(np.uint8)
         if is_probability:
-            ours, edge = (1 - scores, 1 - (cut or 0.0)) if turned else (scores, cut or 0.0)
+            ours, edge = (1 - scores, 1 - (cut or 0.0)) if flipped else (scores, cut or 0.0)
             return Surface("binary", surface.classes, label=label, probability=ours, threshold=edge)
         edge = 0.0 if cut is None else cut
-        ours, edge = (-scores, -edge) if turned else (scores, edge)
+        ours, edge = (-scores, -edge) if flipped else (scores, edge)
         return Surface("binary", surface.classes, label=label, score=ours, threshold=edge)
 
     def _is_of_the_negative(self, classes: tuple[Any, ...]) -> bool:

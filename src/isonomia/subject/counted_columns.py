@@ -228,7 +228,7 @@ def _edges(name: str, spread: Spread, kind: Kind, cutting: Cutting) -> tuple[flo
 
 def _day_edges(name: str, days: Floats, counts: NDArray[np.int64], binning: str, bins: int) -> tuple[float, ...]:
     if not days.size:
-        raise DataError(f"The feature '{name}' holds no date at all; leave it out.")
+        raise DataError(f"The feature '{name}' contains no dates; leave it out.")
     found = quantiles(days, np.linspace(0, 1, bins + 1), counts)
     return _distinct(float(days.min()), float(days.max()), found, binning, bins)
 

@@ -23,7 +23,7 @@ from isonomia.policies import CheckRule, FigureRule, FindingsRule
 from isonomia.report import Criterion, Section, VerdictOutcome
 
 
-def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, picked: int) -> Criterion:
+def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, n_picks: int) -> Criterion:
     """A figure of a check compared with its limit; of a table the worst row, with an interval for all of them.
 
     Whole numbers are counts of what a search found: facts, which need no interval. Every other figure is decided by its
@@ -34,7 +34,7 @@ def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, 
         figures, form = _figures(rule, _result(rule.check, sections))
     except NotApplicable as error:
         return missing_criterion(rule, "not_enough_evidence", error.message)
-    together = picked - 1 + max(len(figures), 1)  # the worst row counts, so all rows are looked at
+    together = n_picks - 1 + max(len(figures), 1)  # the worst row counts, so all rows are looked at
     valued = [(figure, evidence) for figure in figures if (evidence := _evidence(figure, level, together))]
     if not valued:
         notes = [str(figure.note) for figure in figures if figure.note]
@@ -70,13 +70,13 @@ def findings_criterion(rule: FindingsRule, sections: Sequence[Section]) -> Crite
     name = policy_text(rule.name)
     ran = {section.code: section for section in sections if section.result is not None}
     absent = [code for code in rule.of if code not in ran]
-    wanted = [section for section in ran.values() if not rule.of or section.code in rule.of]
-    if not wanted:
+    relevant = [section for section in ran.values() if not rule.of or section.code in rule.of]
+    if not relevant:
         return missing_criterion(rule, "not_enough_evidence", _why_absent(absent, sections))
     grades = SEVERITIES[: SEVERITIES.index(rule.severity) + 1]
     found = [
         finding
-        for section in wanted
+        for section in relevant
         for finding in section.findings
         if finding.severity in grades and (not rule.attributes or {*finding.who, *finding.columns} & {*rule.attributes})
     ]
@@ -89,7 +89,7 @@ def findings_criterion(rule: FindingsRule, sections: Sequence[Section]) -> Crite
     return Criterion(
         name,
         outcome,
-        Estimate(len(found), n=len(wanted), method="count"),
+        Estimate(len(found), n=len(relevant), method="count"),
         rule.at_most,
         "at_most",
         citation=rule.citation,
@@ -247,7 +247,7 @@ def _figures(rule: CheckRule, result: Result) -> tuple[list[Estimate], str]:
     return [replace(column.estimate(row), method="count" if whole else "") for row in rows], form
 
 
-def _evidence(figure: Estimate, level: float, picked: int) -> Evidence | None:
+def _evidence(figure: Estimate, level: float, n_picks: int) -> Evidence | None:
     """A figure with ends at the level of the policy; a count is its own."""
     if figure.value is None:
         return None
@@ -256,7 +256,7 @@ def _evidence(figure: Estimate, level: float, picked: int) -> Evidence | None:
         return Evidence(value=value, low=value, high=value, least=value, most=value)
     if figure.low is None or figure.high is None:
         return Evidence(value=value, low=np.nan, high=np.nan, least=np.nan, most=np.nan)
-    wide = normal_quantile(simultaneous_level(level, picked)) / normal_quantile(figure.level)
+    wide = normal_quantile(simultaneous_level(level, n_picks)) / normal_quantile(figure.level)
     one_sided = normal_quantile(1 - 2 * (1 - level)) / normal_quantile(figure.level)
     return Evidence(
         value=value,

@@ -40,10 +40,10 @@ def metric_criteria(
     """The criteria of each rule, by its id; `besides` counts further figures that the policy picks a worst of."""
     scaled = [_in_own_unit(rule, subject) for rule in rules]
     questions = [(rule, question) for rule in scaled for question in _questions(rule, policy, subject)]
-    picked = sum(question.rows if isinstance(question, GroupQuestion) else 1 for _, question in questions) + besides
+    n_picks = sum(question.rows if isinstance(question, GroupQuestion) else 1 for _, question in questions) + besides
     found: dict[str, list[Criterion]] = {rule.id: [] for rule in rules}
     for rule, question in questions:
-        found[rule.id].append(_criterion(rule, question, subject, max(picked, 1)))
+        found[rule.id].append(_criterion(rule, question, subject, max(n_picks, 1)))
     return found
 
 
@@ -87,18 +87,18 @@ def _questions(rule: Rule, policy: Policy, subject: Subject) -> Sequence[Questio
         return [reason]
 
 
-def _criterion(rule: Rule, question: Question, subject: Subject, picked: int) -> Criterion:
+def _criterion(rule: Rule, question: Question, subject: Subject, n_picks: int) -> Criterion:
     level = subject.settings.level
     try:
         if isinstance(question, NotApplicable):
             raise question
         if question is None:
-            evidence = overall_evidence(rule, subject, level, picked)
+            evidence = overall_evidence(rule, subject, level, n_picks)
             metric = METRICS[rule.metric]
             statement = overall_sentence(rule, metric.title, metric.format, evidence)
             return _decided(rule, evidence, statement, n=len(subject), level=level)
         if question.pairs:
-            return _of_groups(question, question.evidence(level, picked), level)
+            return _of_groups(question, question.evidence(level, n_picks), level)
     except NotApplicable as reason:
         return missing_criterion(rule, "not_applicable", reason.message, n=len(subject))
     too_few = msg(

@@ -80,11 +80,11 @@ def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section]
     metrics = [rule for rule in policy.rules if isinstance(rule, Rule)]
     others = sum(isinstance(rule, CheckRule) for rule in policy.rules)
     found = metric_criteria(metrics, policy, subject, besides=others)
-    picked = max(sum(map(len, found.values())) + others, 1)
+    n_picks = max(sum(map(len, found.values())) + others, 1)
 
     def of(rule: BaseRule) -> Sequence[Criterion]:
         if isinstance(rule, CheckRule):
-            return [check_criterion(rule, sections, subject.settings.level, picked)]
+            return [check_criterion(rule, sections, subject.settings.level, n_picks)]
         return figure_criteria(rule, sections, policy.min_per_group) if isinstance(rule, FigureRule) else found[rule.id]
 
     about_figures = [rule for rule in policy.rules if not isinstance(rule, FindingsRule)]

@@ -67,8 +67,8 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     # One thread: so few rows gain nothing from more, and on a busy machine boosting's threads wait for one another.
     with ProgressBar(screen, msg("Making data")) as progress, threadpool_limits(1):
-        made = credit(rows, seed=seed)
-        train, test = split(made.dataset, seed)
+        generated = credit(rows, seed=seed)
+        train, test = split(generated.dataset, seed)
         progress.stage("training", msg("Training a model")).at(0)
         model = BENCHMARK_MODELS["boosting"].train(train, seed)
         report = audit(
@@ -91,7 +91,7 @@ def demo(
         show(screen, fixed)
     write(screen, fixed, out)
     if screen.talks:
-        _compare_with_truth(screen, made.truth.biased, test, report)
+        _compare_with_truth(screen, generated.truth.biased, test, report)
         screen.say()
         screen.say(msg("What helps, in pictures: {path}", path=f"{out / 'report.html'}#check-mitigation"))
         screen.say()

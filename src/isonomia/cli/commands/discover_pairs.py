@@ -54,7 +54,7 @@ def pairs(
 
     screen = talk.screen()
 
-    def asked() -> dict[str, Any]:
+    def read_arguments() -> dict[str, Any]:
         data = table.read(screen)
         if not data.protected:
             raise SpecError("`--protected` must name the attributes to change: --protected sex,race")
@@ -71,7 +71,7 @@ def pairs(
 
     parameters = METHODS.where(finds="pairs")[method].parameters
     keep = ledger_dir is None or search.store is not None
-    _show(screen, search.run(screen, find_pairs, asked, parameters, keep=keep))
+    _show(screen, search.run(screen, find_pairs, read_arguments, parameters, keep=keep))
 
 
 def _show(screen: Screen, result: PairResult) -> None:
@@ -84,7 +84,7 @@ def _show(screen: Screen, result: PairResult) -> None:
         changed = {c.name for c in table.columns if any(isinstance(value, Change) for value in c.values)}
         first = [name for name in table.names if name in changed or name in ("case_id", "gap")]
         rest = [name for name in table.names if name not in first]
-        shown = table.select([*first, *rest]).take(range(min(SHOWN, len(table))))
-        screen.table(shown, title=result.title.text(screen.language))
+        top = table.select([*first, *rest]).take(range(min(SHOWN, len(table))))
+        screen.table(top, title=result.title.text(screen.language))
     for note in result.notes:
         screen.say(note)

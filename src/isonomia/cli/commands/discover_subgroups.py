@@ -56,7 +56,7 @@ def subgroups(
 
     screen = talk.screen()
 
-    def asked() -> dict[str, Any]:
+    def read_arguments() -> dict[str, Any]:
         return {
             "data": table.read(screen),
             "model": model.load(),
@@ -72,7 +72,7 @@ def subgroups(
         }
 
     parameters = () if method == "auto" else METHODS.where(finds="subgroups")[method].parameters
-    _show(screen, search.run(screen, find_subgroups, asked, parameters))
+    _show(screen, search.run(screen, find_subgroups, read_arguments, parameters))
 
 
 def _show(screen: Screen, result: SubgroupResult) -> None:

@@ -64,19 +64,21 @@ def explain(
         subject = Subject.of(data, model.require(), progress=progress, seed=seed)
         if rows < len(subject):
             subject = subject.take(np.sort(np.random.default_rng(seed).permutation(len(subject))[:rows]))
-        asked: dict[str, Any] = {"method": method, "output": output, "max_model_rows": max_model_rows}
-        asked["label"] = _label(label, subject.surface.classes)
-        values = shapley(subject, seed=seed, **asked)
-        parts = [values.summary(asked["label"])]
+        options: dict[str, Any] = {"method": method, "output": output, "max_model_rows": max_model_rows}
+        options["label"] = _label(label, subject.surface.classes)
+        values = shapley(subject, seed=seed, **options)
+        parts = [values.summary(options["label"])]
         names, picked = [""], label is None
         left_out: list[Message] = []
         for name in data.protected:
             if picked:
-                asked["label"] = explained_class(subject, name, output=asked["output"])
+                options["label"] = explained_class(subject, name, output=options["output"])
             try:
                 found = (
-                    sensitive(subject, attribute=name, **asked),
-                    gap(subject, attribute=name, **{key: asked[key] for key in ("output", "max_model_rows", "label")}),
+                    sensitive(subject, attribute=name, **options),
+                    gap(
+                        subject, attribute=name, **{key: options[key] for key in ("output", "max_model_rows", "label")}
+                    ),
                 )
             except NotApplicable as error:
                 left_out.append(msg("{attribute} is left out: {reason}.", attribute=name, reason=error.message))

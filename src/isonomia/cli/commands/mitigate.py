@@ -151,8 +151,8 @@ def show(screen: Screen, result: Mitigated | Durability) -> None:
     table = result.tables["periods" if "periods" in result.tables else "methods"]
     tried = [row for row, verdict in enumerate(table["verdict"].values) if verdict != "not_tried"]
     rows = table.take(tried)
-    shown = [name for name in SHOWN if name in rows.names and any(value is not None for value in rows[name].values)]
-    screen.table(rows.select(shown), title=result.title.text(screen.language))
+    columns = [name for name in SHOWN if name in rows.names and any(value is not None for value in rows[name].values)]
+    screen.table(rows.select(columns), title=result.title.text(screen.language))
     for reason, names in _not_tried(result.tables.get("together", table), screen.language).items():
         screen.say(msg("Not tried: {names} ({reason})", names=", ".join(names), reason=reason))
     for note in result.notes:

@@ -33,8 +33,8 @@ def _list(screen: Screen) -> None:
     entries = [{"policy": name, **load_policy(name).record()} for name in policy_names()]
     if screen.json:
         screen.data(entries)
-    shown = ("policy", "kind", "status", "title", "source")
-    screen.table(Table.of({key: [entry[key] for entry in entries] for key in shown}))
+    columns = ("policy", "kind", "status", "title", "source")
+    screen.table(Table.of({key: [entry[key] for entry in entries] for key in columns}))
 
 
 @policies.command("show")

@@ -56,7 +56,7 @@ def watch(
 
     screen = talk.screen()
     if close is not None and not note:
-        raise SpecError("Closing an alert takes a note of what it was: --note TEXT.")
+        raise SpecError("Closing an alert needs a note on what it was: --note TEXT.")
     with open_store(store) as opened:
         if baseline is not None:
             opened.set_baseline(baseline)

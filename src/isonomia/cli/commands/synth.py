@@ -72,7 +72,7 @@ def synth(
         if like is None and schema is None:
             if any(groups.values()) or target or positive or columns or outcome != "binary":
                 raise SpecError("Credit data have their own columns and outcome; give --like or --schema for others.")
-            made = _credit(rows, 1.0 if bias is None else bias, seed)
+            generated = _credit(rows, 1.0 if bias is None else bias, seed)
         else:
             options: dict[str, Any] = {
                 "n_background": rows,
@@ -84,11 +84,11 @@ def synth(
             }
             if columns is not None:
                 options["columns"] = read_names(columns, "--columns")
-            made = _generated(like, schema, target, positive, groups, options, progress)
-        write_frame(made.frame, out)
+            generated = _generated(like, schema, target, positive, groups, options, progress)
+        write_frame(generated.frame, out)
     truth = out.with_name(f"{out.name}.truth.json")
-    write_whole(truth, made.truth.to_json() + "\n")
-    _tell(screen, made, out, truth)
+    write_whole(truth, generated.truth.to_json() + "\n")
+    _tell(screen, generated, out, truth)
 
 
 def _credit(rows: int, bias: float, seed: int) -> Synthetic:
@@ -122,19 +122,19 @@ def _generated(
     return generate(data, **options, progress=progress)
 
 
-def _tell(screen: Screen, made: Synthetic, out: Path, truth: Path) -> None:
+def _tell(screen: Screen, generated: Synthetic, out: Path, truth: Path) -> None:
     from isonomia.evidence import Column, Table
 
-    biased = made.truth.biased
+    biased = generated.truth.biased
     if screen.json:
         screen.data(
             {
                 "data": str(out),
                 "truth": str(truth),
-                "rows": len(made.dataset),
-                "target": made.dataset.target,
-                "positive": made.dataset.positive,
-                "protected": list(made.dataset.protected),
+                "rows": len(generated.dataset),
+                "target": generated.dataset.target,
+                "positive": generated.dataset.positive,
+                "protected": list(generated.dataset.protected),
                 "biased": [{"subgroup": str(s), "bias": s.bias, "rows": int(s.rows.size)} for s in biased],
             }
         )
@@ -143,7 +143,7 @@ def _tell(screen: Screen, made: Synthetic, out: Path, truth: Path) -> None:
         "bias": [s.bias for s in biased],
         "rows": [s.rows.size for s in biased],
     }
-    screen.say(f"{len(made.dataset):,} rows in {out}; what is true about them in {truth}.")
+    screen.say(f"{len(generated.dataset):,} rows in {out}; what is true about them in {truth}.")
     if biased:
         screen.table(
             Table.of(columns, [Column("bias", format="num"), Column("rows", format="int")]), title="Biases put in"

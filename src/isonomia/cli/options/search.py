@@ -35,14 +35,14 @@ class SearchOptions:
         self,
         screen: Screen,
         find: Callable[..., T],
-        asked: Callable[[], dict[str, Any]],
+        read_arguments: Callable[[], dict[str, Any]],
         parameters: Iterable[Parameter],
         *,
         keep: bool = True,
     ) -> T:
         """What `find` finds, with its progress on the screen, kept in the store and written to the file.
 
-        It is given what `asked` reads from the command's own options, and those of its method. With `keep` False no
+        It is given what `read_arguments` returns, and the options of its method. With `keep` False no
         store is opened.
         """
         from isonomia.cli.options.method import read_options
@@ -57,7 +57,7 @@ class SearchOptions:
         keeping = chosen_store(self.store, self.analysis) if keep else None
         with ProgressBar(screen, msg("Searching")) as progress:
             given = {
-                **asked(),
+                **read_arguments(),
                 "max_seconds": self.max_seconds,
                 "store": None if keeping is None else keeping.store,
                 "analysis": self.analysis,

@@ -56,9 +56,9 @@ def _misused(error: Any) -> Exception:
     """A usage error of typer's, which typer shows itself in English and we in other languages."""
     if reader_language() == "en" or not hasattr(error, "show"):
         return error  # type: ignore[no-any-return]
-    shown = StringIO()
-    error.show(shown)
-    return _end(shown.getvalue().rstrip("\n"), error.exit_code)
+    buffer = StringIO()
+    error.show(buffer)
+    return _end(buffer.getvalue().rstrip("\n"), error.exit_code)
 
 
 def _end(message: str, code: int) -> typer.Exit:

@@ -25,7 +25,7 @@ _PIP_SECONDS = 600.0
 
 def download(entry: PublicDataset) -> tuple[Path | None, list[str]]:
     """Fetch into the cache; the file, or None, and what was tried and why it failed."""
-    tried: list[str] = []
+    failures: list[str] = []
     sources: list[tuple[str, str, Callable[[], Sequence[bytes]]]] = [
         (f"its origin {origin.urls[0]}", origin.recipe, lambda origin=origin: _from_origin(origin))  # type: ignore[misc]
         for origin in entry.origins
@@ -36,12 +36,12 @@ def download(entry: PublicDataset) -> tuple[Path | None, list[str]]:
     ]
     for source, recipe, take in sources:
         try:
-            return keep(entry, RECIPES[recipe](take())), tried
+            return keep(entry, RECIPES[recipe](take())), failures
         except (DataError, LookupError, ValueError) as error:
-            tried.append(f"fetching {source} failed: {str(error).rstrip('.') or type(error).__name__}")
+            failures.append(f"fetching {source} failed: {str(error).rstrip('.') or type(error).__name__}")
     if not sources:
-        tried.append("it has no public address from which it can be fetched")
-    return None, tried
+        failures.append("it has no public address from which it can be fetched")
+    return None, failures
 
 
 def _from_origin(origin: Origin) -> list[bytes]:

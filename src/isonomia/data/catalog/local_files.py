@@ -34,18 +34,18 @@ def cache_folder() -> Path:
 
 def find(entry: PublicDataset) -> tuple[Path | None, list[str]]:
     """The dataset's file if it is on this machine, and what was tried."""
-    tried: list[str] = []
+    failures: list[str] = []
     named = os.environ.get(VARIABLE)
     folders = [(f"${VARIABLE}", Path(named).expanduser() if named else None), ("the cache", cache_folder())]
     for label, folder in folders:
         if folder is None:
-            tried.append(f"{label} is not set")
+            failures.append(f"{label} is not set")
             continue
         for name in (entry.file, *entry.also):
             if (folder / name).is_file():
-                return folder / name, tried
-        tried.append(f"{label} ('{folder}') has no '{entry.file}'")
-    return None, tried
+                return folder / name, failures
+        failures.append(f"{label} ('{folder}') has no '{entry.file}'")
+    return None, failures
 
 
 def check(entry: PublicDataset, path: Path) -> None:

@@ -117,7 +117,7 @@ def _default_one_hot(parts: Sequence[bytes]) -> bytes:
 
 @_recipe
 def _law_gpa_one_hot(parts: Sequence[bytes]) -> bytes:
-    """Race, sex and pass or fail one column a value."""
+    """Race, sex, and pass or fail, one column per value."""
     with zipfile.ZipFile(io.BytesIO(parts[0])) as archive:
         header, *rows = _rows(archive.read("law.csv"))
     positions = {name: index for index, name in enumerate(header)}

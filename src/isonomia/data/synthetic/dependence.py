@@ -76,11 +76,6 @@ def hermite(columns: Sequence[tuple[Floats, Floats]]) -> Floats:
     return coefficients
 
 
-def rank_correlation(coefficients: Floats, latent: Floats) -> Floats:
-    """The rank correlations that latent correlations give: (d, K) coefficients, (d, d) matrix -> (d, d) matrix."""
-    return _summed(_products(coefficients), latent)
-
-
 def _products(coefficients: Floats) -> Floats:
     """Products of the coefficients of any two columns, term by term: (blocks, terms of a block, d, d)."""
     by_term = np.ascontiguousarray(coefficients.T)

@@ -12,7 +12,7 @@ _BLOCK = 1 << 19
 
 
 def log_rectangles(correlation: Floats, low: Floats, high: Floats, *, draws: int, seed: int) -> Floats:
-    """The log probability that correlated normals fall into a rectangle, one rectangle a row.
+    """The log probability that correlated normals fall into a rectangle, one rectangle per row.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def _read_levels(column: nw.Series[Any], name: str, kind: Kind) -> tuple[Margina
             "Is it an identifier? Leave it out with `columns=`."
         )
     found = list(seen)
-    order = sorted(range(len(found)), key=lambda index: _place(found[index]))
+    order = sorted(range(len(found)), key=lambda index: _sort_key(found[index]))
     levels = Levels(name, kind, tuple(found), shares_of(raw, len(found)))
     return reorder(levels, raw, order)
 
@@ -160,7 +160,7 @@ def _key(value: Any) -> Any:
     return value if isinstance(value, str | bool | int | float) else str(value)
 
 
-def _place(value: Any) -> tuple[int, Any]:
+def _sort_key(value: Any) -> tuple[int, Any]:
     """Where a level goes by default: numbers, then texts, missing last."""
     if value is None:
         return (2, 0)

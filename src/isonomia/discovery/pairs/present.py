@@ -99,7 +99,7 @@ def estimated(metrics: dict[str, Any]) -> Estimate | None:
 
 
 def witnesses(space: Space, pairs: Pairs) -> Table:
-    """The widest pairs in original units, a row each; changed cells read "before → after"."""
+    """The widest pairs in original units, one per row; changed cells read "before → after"."""
     widest = _widest(pairs.gap, WITNESSES)
     some = pairs.take(widest)
     columns: dict[str, Any] = {"case_id": [int(index) for index in widest]}

@@ -133,7 +133,7 @@ class PairResult(SearchResult):
 
     @property
     def witnesses(self) -> Any:
-        """The widest pairs, a row each, in original units; changed cells read "before → after"."""
+        """The widest pairs, one per row, in original units; changed cells read "before → after"."""
         return self.tables["witnesses"].frame()
 
     def __repr__(self) -> str:

@@ -97,8 +97,8 @@ def read_problem(
     if pulled is not None:
         features = pulled.features(rows.rows, bins=bins, binning=binning, target=target)
     elif subject.counts is not None:
-        asked = settings["metric"]
-        scored = ERROR_GIVEN_SCORE in ([asked] if isinstance(asked, str) else asked or ())
+        metric = settings["metric"]
+        scored = ERROR_GIVEN_SCORE in ([metric] if isinstance(metric, str) else metric or ())
         counted = CountedRows.of(subject, bins=bins, binning=binning, scored=scored)
         features = counted.features
     else:

@@ -168,19 +168,19 @@ class CountedRows:
         self, problem: Problem, sets: Sequence[frozenset[str]], least: int
     ) -> Iterator[tuple[list[frozenset[str]], int]]:
         """Sets of features that are counted in one statement, and the fewest rows of a combination."""
-        room = self._room
-        joined = joined_sets(sets, lambda names: self._cells(problem, names) <= room // SHARE)
+        limit = self._max_cells
+        joined = joined_sets(sets, lambda names: self._cells(problem, names) <= limit // SHARE)
         for alone in (False, True):
             own = [names for names in joined if (least > 1 and names in sets) == alone]
             while own:
                 count = 1
-                while count < min(len(own), TOGETHER) and self._most(problem, own[: count + 1]) <= room // (count + 1):
+                while count < min(len(own), TOGETHER) and self._most(problem, own[: count + 1]) <= limit // (count + 1):
                     count += 1
                 yield own[:count], least if alone else 1
                 own = own[count:]
 
     @property
-    def _room(self) -> int:
+    def _max_cells(self) -> int:
         """How many cells the memory given allows."""
         engine = self.subject.data.engine
         assert engine is not None
@@ -352,16 +352,16 @@ class _Cells:
             members = np.flatnonzero(number.ravel() == index)
             part, sums = self._sums(rows)
             shape = [columns[feature].size for feature in sets[index]]
-            cells, place = np.unique(
+            cells, inverse = np.unique(
                 _joint([part.by_name[name].codes for name in names[index]], shape), return_inverse=True
             )
-            wanted = _joint(list(codes[members].T), shape)
-            found = np.searchsorted(cells, wanted)
+            keys = _joint(list(codes[members].T), shape)
+            found = np.searchsorted(cells, keys)
             there = found < cells.size
-            there[there] = cells[found[there]] == wanted[there]
+            there[there] = cells[found[there]] == keys[there]
             out[members] = 0.0
             for term, value in enumerate(sums):
-                out[members[there], term] = sum_by(place, value, cells.size)[found[there]]
+                out[members[there], term] = sum_by(inverse, value, cells.size)[found[there]]
             if clock.over and done < len(names):
                 break
         missing = np.flatnonzero(np.isnan(out[:, 0]))

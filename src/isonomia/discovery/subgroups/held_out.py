@@ -75,7 +75,7 @@ def _halves(problem: Problem, holdout: float, *, twice: bool) -> tuple[Problem, 
     parts = range(len(shares) + 1)
     last = {part for part in parts if part > shares.index(1 - holdout)}
     first = {part for part in parts if part <= shares.index(holdout)}
-    chosen = [side for held in ([last, first] if twice else [last]) for side in ({*parts} - held, held)]
+    chosen = [side for left_out in ([last, first] if twice else [last]) for side in ({*parts} - left_out, left_out)]
     everyone, *found = problem.parts(shares, [{*parts}, *chosen])
     if min(part.n for part in found) == 0:
         raise SpecError(f"`holdout` leaves one of the two parts empty: {problem.n} rows, holdout {holdout:g}.")
@@ -84,19 +84,19 @@ def _halves(problem: Problem, holdout: float, *, twice: bool) -> tuple[Problem, 
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """One search with some rows held out: what was found, measured on these; its place and p-value by both parts."""
+    """One search with some rows held out: what was found, measured on these; its rank and p-value by both parts."""
 
     search: Search
     found: list[tuple[Subgroup, float, float]]
 
     def adjusted(self, ways: int) -> list[tuple[Subgroup, float]]:
-        """The subgroups with their p-values, adjusted for as many searches and for those found; and their places."""
+        """The subgroups with their p-values, adjusted for as many searches and for those found; and their ranks."""
         parts = shares_of_level(len(self.found), ways)
         doubled = [ways * p for _, _, p in self.found]
         adjusted = holm(doubled, weights=parts)
         return [
-            (replace(item, p_value=_known(min(1.0, p / part)), p_adjusted=_known(own)), place)
-            for (item, place, _), p, part, own in zip(self.found, doubled, parts, adjusted, strict=True)
+            (replace(item, p_value=_known(min(1.0, p / part)), p_adjusted=_known(own)), rank)
+            for (item, rank, _), p, part, own in zip(self.found, doubled, parts, adjusted, strict=True)
         ]
 
 

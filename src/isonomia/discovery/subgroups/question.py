@@ -181,13 +181,13 @@ class SubgroupQuestion:
     @property
     def _counts(self) -> bool:
         """Whether counts and sums over conjunctions are all that is asked for."""
-        asked = [self.metric] if isinstance(self.metric, str) or self.metric is None else self.metric
+        metrics = [self.metric] if isinstance(self.metric, str) or self.metric is None else self.metric
         return (
             self.method.counts
             and not self.one_by_one
             and self.rows.errors is None
             and self.binning != "tree"
-            and all(metric is None or is_counted(metric) for metric in asked)
+            and all(metric is None or is_counted(metric) for metric in metrics)
         )
 
     def _searched(self, subject: Subject, problem: Problem) -> SubgroupResult:

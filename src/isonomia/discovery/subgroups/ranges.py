@@ -92,9 +92,9 @@ def _best_range(sums: Floats, spread: Floats, shares: Floats, least: float) -> t
     """
     total, noise, share = (np.concatenate([[0.0], np.cumsum(part)]) for part in (sums, spread, shares))
     first, last = np.triu_indices(sums.size)
-    held = share[last + 1] - share[first]
-    allowed = (held >= least - 1e-12) & (last - first + 1 < sums.size)
-    found = strength(total[last + 1] - total[first], noise[last + 1] - noise[first], held, 1)
+    inside = share[last + 1] - share[first]
+    allowed = (inside >= least - 1e-12) & (last - first + 1 < sums.size)
+    found = strength(total[last + 1] - total[first], noise[last + 1] - noise[first], inside, 1)
     score = np.where(allowed, found, -np.inf)
     if not score.size or score.max() == -np.inf:
         return None

@@ -165,8 +165,8 @@ def _quantity(problem: Problem, metric: str) -> Quantity:
     if problem.task not in rate.tasks:
         fitting = [known.id for known in RATES.values() if problem.task in known.tasks]
         raise SpecError(
-            f"The metric '{name}' is for {' and '.join(rate.tasks)} tasks; here there "
-            f"{'are errors alone' if problem.task is None else f'is a {problem.task} one'}. "
+            f"The metric '{name}' is for {' and '.join(rate.tasks)} tasks; "
+            f"{'here only errors were given' if problem.task is None else f'this is a {problem.task} task'}. "
             f"Available: {', '.join(['error', *fitting])}."
         )
     for need in rate.needs:

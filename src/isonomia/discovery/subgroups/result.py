@@ -53,7 +53,7 @@ class SubgroupResult(SearchResult):
     def mask(self, index: int) -> NDArray[np.bool_]:
         """Which rows of the data are in the subgroup at a row of the table."""
         if self.outcome is None:
-            raise SpecError("The rows stayed where they are counted, so there is no mask; `subgroups` has conditions.")
+            raise SpecError("An engine counted the rows, so there is no mask; use the conditions in `subgroups`.")
         return self.subgroups[index].mask(self.features)
 
     def around(self, index: int, *, k: int = 10) -> Result:

@@ -145,8 +145,10 @@ def kappas(tables: Floats) -> Floats:
     n = tables.sum(axis=(-2, -1))
     observed = np.trace(tables, axis1=-2, axis2=-1) / n
     expected = (tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1) / n**2
-    room = 1 - expected
-    return np.where(room > SAME, (observed - expected) / np.where(room > SAME, room, 1.0), np.nan)
+    beyond_chance = 1 - expected
+    return np.where(
+        beyond_chance > SAME, (observed - expected) / np.where(beyond_chance > SAME, beyond_chance, 1.0), np.nan
+    )
 
 
 def chance_agreement(a: Indices, b: Indices, scenarios: int) -> float:

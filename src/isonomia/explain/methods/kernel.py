@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 
 from isonomia.errors import BudgetError
-from isonomia.explain.asked_error import ERROR, missed_error
+from isonomia.explain.error_target import ERROR, missed_error
 from isonomia.explain.explainer import EXPLAINERS, Explainer, Problem, Values
 from isonomia.explain.mixing import coalition_values
 from isonomia.parameters import Integer, Parameter
@@ -159,15 +159,15 @@ def _run(problem: Problem) -> Values:
     if players == 1:
         return Values(values=total[:, None, :][:, problem.wanted], base=base)
     count, most = _pairs_for(problem)
-    asked = problem.options["error"]
+    target = problem.options["error"]
     while True:
         pairs = draw_pairs(players, count, np.random.default_rng(problem.seed))
         values, error = _solved(problem, pairs, total)
-        done = asked is None or error.max() <= asked
+        done = target is None or error.max() <= target
         if done or 5 * count > most:  # what was asked before counts too
             break
         count *= 3
-    notes = () if done else (missed_error(float(error.max()), float(asked)),)
+    notes = () if done else (missed_error(float(error.max()), float(target)),)
     values, error = values[:, problem.wanted], error[:, problem.wanted]
     return Values(values=values, base=base, error=None if not pairs.sampled.any() else error, notes=notes)
 

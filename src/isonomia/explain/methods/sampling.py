@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from isonomia.errors import BudgetError
-from isonomia.explain.asked_error import ERROR, missed_error
+from isonomia.explain.error_target import ERROR, missed_error
 from isonomia.explain.explainer import EXPLAINERS, Explainer, Problem, Values
 from isonomia.languages import msg
 from isonomia.parameters import Integer, Parameter
@@ -94,22 +94,22 @@ def _run(problem: Problem) -> Values:
         )
     of_rows, of_back = problem.space.ask(problem.rows), problem.space.ask(problem.background)
     base = problem.weights @ of_back
-    asked, sums = problem.options["error"], _Sums((n, players, problem.width))
-    wanted = min(budget, problem.options["pairs"])
+    target, sums = problem.options["error"], _Sums((n, players, problem.width))
+    n_pairs = min(budget, problem.options["pairs"])
     rounds = 0
     while True:
-        _round(problem, wanted, sums, (of_rows, of_back), rounds)
+        _round(problem, n_pairs, sums, (of_rows, of_back), rounds)
         rounds += 1
-        done = asked is None or sums.error.max() <= asked
+        done = target is None or sums.error.max() <= target
         left = budget - sums.n
         if done or left < 1:
             break
-        wanted = int(min(left, sums.n))
+        n_pairs = int(min(left, sums.n))
     values, error = sums.mean, sums.error
     off = (of_rows - base)[:, None, :] - values.sum(axis=1, keepdims=True)
     share = np.maximum(error**2, 1e-300)
     values = values + off * share / share.sum(axis=1, keepdims=True)  # what is left goes where it is least certain
-    notes = () if done else (missed_error(float(error.max()), float(asked)),)
+    notes = () if done else (missed_error(float(error.max()), float(target)),)
     return Values(values=values[:, problem.wanted], base=base, error=error[:, problem.wanted], notes=notes)
 
 

@@ -145,8 +145,8 @@ class Kernel:
             leaves = slice(start, min(start + step, len(stack.nodes)))
             count = leaves.stop - leaves.start
             index = masks[leaves].T.astype(np.int32) + np.arange(0, count * size, size, dtype=np.int32)
-            players, place = np.unique(stack.players[leaves], return_inverse=True)
-            columns = np.repeat(place.reshape(count, -1), size, axis=0)
+            players, column_of = np.unique(stack.players[leaves], return_inverse=True)
+            columns = np.repeat(column_of.reshape(count, -1), size, axis=0)
             yield LookUp(
                 part=part,
                 rows=_ones(index.ravel(), np.arange(0, n * count + 1, count, dtype=np.int32), count * size),
@@ -186,9 +186,9 @@ class Kernel:
             # masks without a value share the row of zeros at the end
             row_of = np.full(len(distinct), len(kept), dtype=np.int32)
             row_of[kept] = np.arange(len(kept), dtype=np.int32)
-            players, place = np.unique(some.players, return_inverse=True)
+            players, column_of = np.unique(some.players, return_inverse=True)
             value = self.trees.value[some.nodes[leaf[kept]]].T[:, None, :, None]
-            wide = widen(table * value, place.reshape(count, -1)[leaf[kept]], len(players))
+            wide = widen(table * value, column_of.reshape(count, -1)[leaf[kept]], len(players))
             yield LookUp(
                 part=part,
                 rows=_ones(row_of[inverse], np.arange(0, n * count + 1, count, dtype=np.int32), len(kept) + 1),

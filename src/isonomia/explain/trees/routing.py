@@ -37,9 +37,9 @@ class Routing:
         self.column[inner] = own
         order = np.argsort(own, kind="stable")
         for part in np.split(order, np.cumsum(np.unique(own, return_counts=True)[1])[:-1]) if len(inner) else []:
-            cuts, place = np.unique(threshold[part], return_inverse=True)
+            cuts, cut_of = np.unique(threshold[part], return_inverse=True)
             self.cuts.append(cuts)
-            self.cut[inner[part]] = place
+            self.cut[inner[part]] = cut_of
         self.dtype = np.uint16 if max(map(len, self.cuts), default=0) < (1 << 16) else np.uint32
 
     def ranks(self, rows: Floats) -> NDArray[Any]:

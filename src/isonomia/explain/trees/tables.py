@@ -120,6 +120,6 @@ def widen(tables: Floats, columns: Indices, width: int) -> Floats:
     """Tables (K, R, N, d) with the entries of each row moved to its columns (N, d), as (K, R, N, width)."""
     out = np.zeros((*tables.shape[:2], len(columns) * width))
     index = columns + np.arange(0, len(columns) * width, width)[:, None]
-    for place in np.ndindex(*tables.shape[:2]):
-        out[place][index] = tables[place]
+    for pair in np.ndindex(*tables.shape[:2]):
+        out[pair][index] = tables[pair]
     return out.reshape(*tables.shape[:3], width)

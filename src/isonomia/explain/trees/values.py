@@ -88,8 +88,8 @@ def _look_up(kernel: Kernel, look_ups: Iterable[LookUp], n: int, width: int) -> 
     trees = kernel.trees
     total = np.zeros((trees.value.shape[1], width, n, kernel.players + 1))
     for look in look_ups:
-        for place in np.ndindex(*look.tables.shape[:2]):
-            table = look.tables[place]
+        for pair in np.ndindex(*look.tables.shape[:2]):
+            table = look.tables[pair]
             if table.any():
-                total[place][look.part, look.columns] += look.rows @ table
+                total[pair][look.part, look.columns] += look.rows @ table
     return total[..., :-1].transpose(2, 3, 0, 1) / trees.divisor

@@ -315,18 +315,18 @@ def best_of(measured: Measured, members: Sequence[int], sizes: NDArray[np.int64]
 def _matching(groups: Groups, members: Sequence[int], reference: Any, sizes: NDArray[np.int64]) -> list[int]:
     """The groups that a given reference names; attributes it does not name take their largest such group."""
     by = groups.groups[members[0]].by
-    wanted = dict(reference) if isinstance(reference, Mapping) else dict.fromkeys(by[:1], reference)
+    named_values = dict(reference) if isinstance(reference, Mapping) else dict.fromkeys(by[:1], reference)
     if not isinstance(reference, Mapping) and len(by) > 1:
         raise SpecError(
-            f"For groups by {' x '.join(by)} the reference must say a value for each attribute, such as "
+            f"For groups by {' x '.join(by)} the reference must give a value for each attribute, such as "
             f"{{{by[0]!r}: ..., {by[1]!r}: ...}}; got {reference!r}."
         )
-    unknown = [name for name in wanted if name not in groups.names]
+    unknown = [name for name in named_values if name not in groups.names]
     if unknown:
         raise SpecError(
             f"`reference` names {unknown[0]!r}, which is not an attribute.{close_to(unknown[0], groups.names)}"
         )
-    allowed = {name: _values(value) for name, value in wanted.items() if name in by}
+    allowed = {name: _values(value) for name, value in named_values.items() if name in by}
     for name, values in allowed.items():
         column = next(column for column in groups.columns if column.name == name)
         for value in values:

@@ -149,12 +149,12 @@ def combinations_of(names: Sequence[str], by: By | Sequence[Sequence[str]]) -> l
         return [c for size in range(1, min(len(names), MAX_ORDER) + 1) for c in combinations(names, size)]
     if isinstance(by, str):
         raise SpecError(f"`by` must be 'intersection', 'each', 'all' or lists of attribute names; got {by!r}.")
-    wanted = [tuple(part) if not isinstance(part, str) else (part,) for part in by]
-    for part in wanted:
+    requested = [tuple(part) if not isinstance(part, str) else (part,) for part in by]
+    for part in requested:
         for name in part:
             if name not in names:
                 raise SpecError(f"`by` names {name!r}, which is not among the attributes.{close_to(name, names)}")
-    return wanted
+    return requested
 
 
 def attribute_sets(columns: Sequence[Codes], by: By | Sequence[Sequence[str]]) -> list[Codes]:

@@ -143,7 +143,7 @@ def _by_errors(part: Measured, used: NDArray[Any]) -> dict[str, Any]:
     statistic, df = float(weight @ (value - weight @ value / weight.sum()) ** 2), used.size - 1
     p, test = float(chdtrc(df, statistic)), BY_ERRORS
     if part.ends is not None and used.size == 2:
-        one, other = (part.figures.take(used[[place]]) for place in (0, 1))
+        one, other = (part.figures.take(used[[index]]) for index in (0, 1))
         p, test = float(difference_p(one, other)[0]), OF_TWO
     return {"statistic": statistic, "df": df, "test": test, "p_value": p, "note": None}
 

@@ -22,9 +22,9 @@ MetricsGiven = Sequence[Any] | Mapping[str, Any] | Callable[..., Any]
 def choose_metrics(given: MetricsGiven | None, outcome: Outcome) -> tuple[Metric, ...]:
     """The requested metrics (or the usual ones of the task), one against the rest where there are several classes."""
     surface = outcome.surface
-    wanted = _usual(outcome) if given is None else _wanted(given)
+    names = _usual(outcome) if given is None else _wanted(given)
     chosen: list[Metric] = []
-    for metric in wanted:
+    for metric in names:
         name = metric.id
         if outcome.truth is None and metric.needs_labels:
             raise SpecError(

@@ -172,21 +172,21 @@ def consistency(
 
 
 class _Averages:
-    """Agreement of each asked row with its neighbours, and its average over sets of rows."""
+    """Agreement of each of some rows with its neighbours, and its average over sets of them."""
 
     def __init__(
         self,
         surface: Surface,
-        asked: Indices,
+        rows: Indices,
         near: Neighbours,
         weights: Floats | None,
         unit: float | None,
         level: float,
     ) -> None:
-        self.asked, self.near, self.weights, self.level = asked, near, weights, level
+        self.rows, self.near, self.weights, self.level = rows, near, weights, level
         self.decisions = surface.continuous is None
         self.values = _predicted(surface, unit)
-        own, others = self.values[asked], near.mean(self.values, weights)
+        own, others = self.values[rows], near.mean(self.values, weights)
         if self.values.ndim == 2:
             self.sign = np.where(own > 0, 0.5, -0.5)  # classes differ in two indicators
         else:
@@ -195,8 +195,8 @@ class _Averages:
         self.agreement: Floats = 1.0 - (apart.sum(axis=1) if apart.ndim == 2 else apart)
 
     def over(self, inside: Bools) -> Estimate:
-        """The average over some of the asked rows."""
-        w = np.ones(self.asked.size) if self.weights is None else self.weights[self.asked]
+        """The average over some of the rows."""
+        w = np.ones(self.rows.size) if self.weights is None else self.weights[self.rows]
         share = np.where(inside, w, 0.0)
         if not share.any():
             return Estimate.missing(msg("its rows have no weight"))
@@ -204,7 +204,7 @@ class _Averages:
         if rows < 2:
             return Estimate(value, n=rows, note=as_text(msg("one row: no interval")))
         variance = variance_with_neighbours(
-            self.near, self.asked, self.values, weights=self.weights, sign=self.sign, share=share
+            self.near, self.rows, self.values, weights=self.weights, sign=self.sign, share=share
         )
         if self.decisions:
             return share_estimate(value, variance, rows, rows, self.level)
@@ -224,7 +224,7 @@ def _predicted(surface: Surface, unit: float | None) -> Floats:
 
 def _by_group(averages: _Averages, columns: Sequence[Codes], backend: Backend) -> Table:
     groups = form_groups(columns, by="all").groups if columns else ()
-    cells = form_groups(columns).cells.codes if columns else np.zeros(averages.asked.size, np.uint8)
+    cells = form_groups(columns).cells.codes if columns else np.zeros(averages.rows.size, np.uint8)
     sets = [np.isin(cells, group.cells) for group in groups]
     table = Table.from_rows(
         [{"n": int(inside.sum()), "consistency": averages.over(inside)} for inside in sets],

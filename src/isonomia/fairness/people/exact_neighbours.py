@@ -43,8 +43,8 @@ class NeighbourPool:
     _known: dict[int | None, tuple[Indices, Indices, Indices]] = field(default_factory=dict)
 
     def entries(self, who: Indices, k: int) -> tuple[Indices, Indices, Floats, NDArray[np.bool_]]:
-        """Entries (index in `who`, index in `pool`, share of the k) of settled rows, and which those are."""
-        settled = np.zeros(who.size, dtype=bool)
+        """Entries (index in `who`, index in `pool`, share of the k) of rows whose k are found, and which rows."""
+        complete = np.zeros(who.size, dtype=bool)
         parts: list[tuple[Indices, Indices, Floats]] = []
         many = self._many(who, None)
         row, near, gap = self._pairs(who, np.flatnonzero(~many), None)
@@ -53,8 +53,8 @@ class NeighbourPool:
                 columns = range(self.codes.shape[1])
                 for column in columns:
                     many |= self._many(who, column)
-                more = [self._pairs(who, np.flatnonzero(~settled & ~many), column) for column in columns]
-                kept = ~settled[row] & ~many[row]
+                more = [self._pairs(who, np.flatnonzero(~complete & ~many), column) for column in columns]
+                kept = ~complete[row] & ~many[row]
                 row, near, gap = (
                     np.concatenate([first[kept], *(part[at] for part in more)])
                     for at, first in enumerate((row, near, gap))
@@ -62,12 +62,12 @@ class NeighbourPool:
             inside = gap < reach * self.apart * (1 - 4 * ROUNDING)  # so that no tie lies beyond it
             distance = gap[inside] if self.p == 1 else np.sqrt(gap[inside])
             entries, done = shares(row[inside], distance, self.counts[near[inside]], k, who.size)
-            settled |= done
+            complete |= done
             parts.append((row[inside][entries[0]], near[inside][entries[0]], entries[1]))
-            if settled.all():
+            if complete.all():
                 break
         position, index = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
-        return position, index, np.concatenate([part[2] for part in parts]), settled
+        return position, index, np.concatenate([part[2] for part in parts]), complete
 
     def _sorted(self, column: int | None) -> tuple[Indices, Indices, Indices]:
         """Keys of the categories but those of a column, the pool in their order, and where each key begins in it."""

@@ -153,9 +153,9 @@ def _among_alike(
     left: list[Indices] = []
     for begin in range(0, who.size, TOGETHER):
         stage.at(begin - sum(part.size for part in left))
-        position, index, share, settled = neighbours.entries(who[begin : begin + TOGETHER], k)
+        position, index, share, complete = neighbours.entries(who[begin : begin + TOGETHER], k)
         parts.append((position + begin, index, share))
-        left.append(begin + np.flatnonzero(~settled))
+        left.append(begin + np.flatnonzero(~complete))
     return parts, np.concatenate(left)
 
 
@@ -164,11 +164,11 @@ def _entries(
 ) -> list[tuple[Indices, Indices, Floats]]:
     """Who is near each row, and how many of the k neighbours they count as; more candidates where ties need them."""
     size = len(search.distinct)
-    wanted = min(k + SPARE, size)
+    n_nearest = min(k + SPARE, size)
     pending = np.arange(who.size)
     parts: list[tuple[Indices, Indices, Floats]] = []
     while pending.size:
-        candidates = search(centres[pending], wanted)
+        candidates = search(centres[pending], n_nearest)
         distance = _exact(search.distinct, centres[pending], candidates, search.p)
         order = np.argsort(distance, axis=1, kind="stable")
         candidates = np.take_along_axis(candidates, order, axis=1)
@@ -178,7 +178,7 @@ def _entries(
         found = np.broadcast_to(who[pending][:, None], used.shape)[used]
         parts.append((found, candidates[used], share[used]))
         pending = pending[~sure]
-        wanted = min(4 * wanted, size)
+        n_nearest = min(4 * n_nearest, size)
     return parts
 
 
@@ -242,30 +242,30 @@ class _Search:
         metric = "euclidean" if self.p == 2 else "manhattan"
         return NearestNeighbors(algorithm="brute", metric=metric).fit(self.distinct)
 
-    def __call__(self, centres: Floats, wanted: int) -> Indices:
+    def __call__(self, centres: Floats, n_nearest: int) -> Indices:
         if self.by_tree is None:
-            self.by_tree = self._tree_is_quicker(wanted)
-        return self._in_tree(centres, wanted) if self.by_tree else self._among_all(centres, wanted)
+            self.by_tree = self._tree_is_quicker(n_nearest)
+        return self._in_tree(centres, n_nearest) if self.by_tree else self._among_all(centres, n_nearest)
 
-    def _tree_is_quicker(self, wanted: int) -> bool:
+    def _tree_is_quicker(self, n_nearest: int) -> bool:
         some = self.distinct[np.linspace(0, len(self.distinct) - 1, TRIAL_ROWS).astype(np.intp)]
         seconds: list[float] = []
         for search in (self._among_all, self._in_tree):
-            search(some[:1], wanted)  # builds what it needs
+            search(some[:1], n_nearest)  # builds what it needs
             begin = time.perf_counter()
             # a tree may be hopeless: stop as soon as it has taken longer
             for part in np.array_split(some, TRIAL_ROWS // 64):
-                search(part, wanted)
+                search(part, n_nearest)
                 if seconds and time.perf_counter() - begin > seconds[0]:
                     return False
             seconds.append(time.perf_counter() - begin)
         return True
 
-    def _in_tree(self, centres: Floats, wanted: int) -> Indices:
-        _, found = self._tree.query(centres, k=np.arange(1, wanted + 1), p=self.p, workers=-1)
+    def _in_tree(self, centres: Floats, n_nearest: int) -> Indices:
+        _, found = self._tree.query(centres, k=np.arange(1, n_nearest + 1), p=self.p, workers=-1)
         return np.asarray(found, dtype=np.intp)
 
-    def _among_all(self, centres: Floats, wanted: int) -> Indices:
-        most = min(wanted + RESERVE, len(self.distinct))
+    def _among_all(self, centres: Floats, n_nearest: int) -> Indices:
+        most = min(n_nearest + RESERVE, len(self.distinct))
         found = self._brute.kneighbors(centres, n_neighbors=most, return_distance=False)
         return np.asarray(found, dtype=np.intp)

@@ -81,18 +81,18 @@ def within(found: Neighbours, distance: Floats, k: int) -> tuple[Bools, Bools]:
     """
     query = np.repeat(np.arange(found.who.size), np.diff(found.start))
     order = np.lexsort((distance, query))
-    asked, far = query[order], distance[order]
+    of_query, far = query[order], distance[order]
     rows = count_by(found.row[found.pool], int(found.row.max()) + 1)[found.index][order]
     begins = np.ones(order.size, dtype=bool)
-    begins[1:] = (asked[1:] != asked[:-1]) | (far[1:] > far[:-1] * (1 + ROUNDING))
+    begins[1:] = (of_query[1:] != of_query[:-1]) | (far[1:] > far[:-1] * (1 + ROUNDING))
     nearer = np.cumsum(rows) - rows  # rows before an entry, those of other queries included
     start = found.start[:-1]
-    nearer = (nearer - nearer[start][asked])[np.maximum.accumulate(np.where(begins, np.arange(order.size), 0))]
+    nearer = (nearer - nearer[start][of_query])[np.maximum.accumulate(np.where(begins, np.arange(order.size), 0))]
     inside, following = np.zeros((2, order.size), dtype=bool)
     inside[order] = nearer < k
-    total = sum_by(asked, np.where(nearer < k, rows, 0), found.who.size)
-    outside = np.flatnonzero((nearer >= k) & (total[asked] == k))
-    following[order[outside[np.unique(asked[outside], return_index=True)[1]]]] = True
+    total = sum_by(of_query, np.where(nearer < k, rows, 0), found.who.size)
+    outside = np.flatnonzero((nearer >= k) & (total[of_query] == k))
+    following[order[outside[np.unique(of_query[outside], return_index=True)[1]]]] = True
     return inside, following
 
 

@@ -51,7 +51,7 @@ def number_estimate(value: float, variance: float, rows: int, level: float, peop
 
 def variance_with_neighbours(
     near: Neighbours,
-    asked: Indices,
+    rows: Indices,
     values: Floats,
     *,
     weights: Floats | None = None,
@@ -63,28 +63,28 @@ def variance_with_neighbours(
     Parameters
     ----------
     near : Neighbours
-        Of the rows `asked`.
+        Of `rows`.
     values : (n,) or (n, C) array
         One value per row; with several columns (indicators of classes) differences are summed over them.
     weights : (n,) array, optional
         People that each row stands for.
     sign : (q,) or (q, C) array, optional
-        +1 or -1 per asked row: that of its difference where the figure is an absolute one. +1 unless given.
+        +1 or -1 per row of `rows`: that of its difference where the figure is an absolute one. +1 unless given.
     share : (q,) array, optional
-        The weight of each asked row in the average; 0 leaves it out. The rows' weights unless given.
+        The weight of each of `rows` in the average; 0 leaves it out. The rows' weights unless given.
 
     Notes
     -----
-    A pair is an asked row i and one of its neighbours j, with v = share_i t_ij w_j, where the t_ij w_j of a row add up
-    to 1, and x = sign_i (y_i - y_j). The row itself, where it counts among its neighbours, differs by nothing for sure
-    and is not a pair. All sums are formed over rows that are equal, never pair by pair.
+    A pair is one of `rows`, i, and one of its neighbours j, with v = share_i t_ij w_j, where the t_ij w_j of a row add
+    up to 1, and x = sign_i (y_i - y_j). The row itself, where it counts among its neighbours, differs by nothing for
+    sure and is not a pair. All sums are formed over rows that are equal, never pair by pair.
     """
     n = near.row.size
     w = np.ones(n) if weights is None else weights
     y = values[:, None] if values.ndim == 1 else values
-    u = w[asked] if share is None else share
+    u = w[rows] if share is None else share
     u = u / u.sum()
-    s = np.ones((asked.size, y.shape[1])) if sign is None else sign.reshape(asked.size, -1)
+    s = np.ones((rows.size, y.shape[1])) if sign is None else sign.reshape(rows.size, -1)
     size, queries, pool = int(near.row.max()) + 1, near.who.size, near.pool
     counted = np.where(pool, w, 0.0)
     same = sum_by(near.row[pool], None, size)  # rows that are equal to it, among possible neighbours
@@ -94,25 +94,25 @@ def variance_with_neighbours(
     to_self = np.zeros(queries)
     itself = near.index == near.who[of_query]
     to_self[of_query[itself]] = part[itself]
-    own_share = to_self[near.query] * counted[asked]  # what a row counts among its own neighbours
+    own_share = to_self[near.query] * counted[rows]  # what a row counts among its own neighbours
 
     def by_neighbour(amount: Floats) -> Floats:
-        """What asked rows give to each row of their neighbours, per unit of its weight."""
+        """What `rows` give to each row of their neighbours, per unit of its weight."""
         return sum_by(near.index, part * sum_by(near.query, amount, queries)[of_query], size)[near.row]
 
     mean = near.mean(y, weights)
-    apart = (s * (y[asked] - mean)).sum(axis=1)
+    apart = (s * (y[rows] - mean)).sum(axis=1)
     others = float(u @ (1 - own_share))
     if others <= 0:
         return 0.0
     centre = float(u @ apart) / others
     of_people = counted * (
-        sum(by_neighbour(u * s[:, c] * y[asked, c]) - y[:, c] * by_neighbour(u * s[:, c]) for c in range(y.shape[1]))
+        sum(by_neighbour(u * s[:, c] * y[rows, c]) - y[:, c] * by_neighbour(u * s[:, c]) for c in range(y.shape[1]))
         - centre * by_neighbour(u)
     )
-    np.add.at(of_people, asked, u * own_share * centre)  # the row itself is not a pair
-    np.add.at(of_people, asked, u * (apart - centre * (1 - own_share)))
-    return variance_of_pairs(of_people, _squares(near, y, s, u, asked, counted, part, of_query, own_share, centre))
+    np.add.at(of_people, rows, u * own_share * centre)  # the row itself is not a pair
+    np.add.at(of_people, rows, u * (apart - centre * (1 - own_share)))
+    return variance_of_pairs(of_people, _squares(near, y, s, u, rows, counted, part, of_query, own_share, centre))
 
 
 def _squares(
@@ -120,7 +120,7 @@ def _squares(
     y: Floats,
     s: Floats,
     u: Floats,
-    asked: Indices,
+    rows: Indices,
     counted: Floats,
     part: Floats,
     of_query: Indices,
@@ -131,14 +131,14 @@ def _squares(
     size, queries = int(near.row.max()) + 1, near.who.size
 
     def over(values: Floats) -> Floats:
-        """Sums over the neighbours of each asked row of w^2 t^2 times a value of theirs."""
+        """Sums over the neighbours of each of `rows` of w^2 t^2 times a value of theirs."""
         moment = sum_by(near.row, counted**2 * values, size)
         return sum_by(of_query, part**2 * moment[near.index], queries)[near.query]
 
     ones = over(np.ones(y.shape[0]))
-    first = sum(s[:, c] * (y[asked, c] * ones - over(y[:, c])) for c in range(y.shape[1]))
+    first = sum(s[:, c] * (y[rows, c] * ones - over(y[:, c])) for c in range(y.shape[1]))
     if y.shape[1] == 1:
-        mine = y[asked, 0]
+        mine = y[rows, 0]
         second = mine**2 * ones - 2 * mine * over(y[:, 0]) + over(y[:, 0] ** 2)
     else:
         second = 2 * np.abs(s[:, 0]) * first  # two classes differ in two indicators

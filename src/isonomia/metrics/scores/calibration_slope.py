@@ -72,10 +72,10 @@ def recalibrate(
     # sandwich variance of b: row 1 of H^-1 times the scores' second moments
     pull = (fit.h00[rows.code] * rows.x - fit.h01[rows.code]) / fit.determinant[rows.code] * fit.score
     error = np.sqrt(rows.over(pull * pull))
-    settled = fit.settled & (np.abs(fit.b) < 1e3)
+    converged = fit.converged & (np.abs(fit.b) < 1e3)
     slope, spread, p_value = np.full((3, everyone.size), np.nan)
     for whole, part in ((slope, 1 + fit.b), (spread, error), (p_value, _p_value(rows, fit, weights is not None))):
-        whole[mixed] = np.where(settled, part, np.nan)
+        whole[mixed] = np.where(converged, part, np.nan)
     return slope, spread, p_value
 
 
@@ -91,7 +91,7 @@ def _p_value(rows: _Rows, fit: _Fit, weighted: bool) -> Floats:
         r = np.sqrt(np.maximum(ratio, 0.0))
         v = np.abs(tilted.b) * np.sqrt(tilted.determinant / rows.over(rows.w**2 * q * (1 - q)))
         root = np.where(r > NO_ROOT, r + np.log(v / r) / r, r)
-    return np.where(right.settled & tilted.settled, normal_p(root), np.nan)
+    return np.where(right.converged & tilted.converged, normal_p(root), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class _Fit:
     h00: Floats
     h01: Floats
     determinant: Floats
-    settled: Bools
+    converged: Bools
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,8 +25,14 @@ def with_bin_bounds(figures: Mapping[str, Estimate], rows: Rows, edges: Floats) 
     for name, bound in bounds.items():
         figure = figures.get(name)
         if figure is not None and figure.value is not None:
-            said = msg("scores were counted in {bins:int} bins: exact to {bound:num}", bins=edges.size - 1, bound=bound)
-            note = said if figure.note is None else Message("{note}; {said}", {"note": figure.note, "said": said})
+            exactness = msg(
+                "scores were counted in {bins:int} bins: exact to {bound:num}", bins=edges.size - 1, bound=bound
+            )
+            note = (
+                exactness
+                if figure.note is None
+                else Message("{note}; {said}", {"note": figure.note, "said": exactness})
+            )
             found[name] = replace(figure, note=Name(note))
     return found
 

@@ -13,7 +13,6 @@ from isonomia.counting import Codes, composite
 from isonomia.data import index_of, listed
 from isonomia.errors import DataError
 from isonomia.languages import Record
-from isonomia.models import GroupThresholds
 from isonomia.subject import read_attributes
 from isonomia.typing import Floats, Indices
 
@@ -61,7 +60,7 @@ class Fix(Record):
         strange = [key for key, number in zip(combined.labels, index, strict=True) if number is None]
         if strange:
             names = listed([" and ".join("missing" if v is None else str(v) for v in key) for key in strange])
-            raise DataError(f"The fix knows nothing about {names} in {listed(self.columns)}. Fit it with such rows.")
+            raise DataError(f"The fix was not fitted on {names} in {listed(self.columns)}. Fit it with such rows.")
         found: Indices = np.array([number or 0 for number in index], dtype=np.intp)[combined.codes]
         return found
 
@@ -93,11 +92,6 @@ class ThresholdFix(Fix, kind="threshold_fix"):
         """Whether the decision about some people is drawn."""
         return any(len(one) > 1 for one in self.thresholds)
 
-    @property
-    def reads_attribute(self) -> bool:
-        """Whether two groups are decided differently."""
-        return len(set(zip(self.thresholds, self.shares, strict=True))) > 1
-
     def acceptance(self, score: Floats, group: Indices) -> Floats:
         """The probability that each row is accepted: 0 or 1 unless its decision is drawn."""
         accepted = np.zeros(score.size)
@@ -113,15 +107,6 @@ class ThresholdFix(Fix, kind="threshold_fix"):
         accepted = self.acceptance(score, group)
         needed = np.random.default_rng(self.seed).random(score.size) if self.randomised else 0.5
         return (accepted > needed).astype(np.intp)
-
-    def thresholds_of(self, attributes: Sequence[Codes]) -> GroupThresholds:
-        """The thresholds as a `Surface` takes them."""
-        if self.randomised:
-            raise DataError("A mixture of thresholds has no single threshold per group.")
-        group = self.group_of(attributes)
-        texts = tuple(" and ".join(map(str, key)) for key in self.groups)
-        codes = Codes(", ".join(self.columns), group.astype(np.min_scalar_type(len(texts))), texts)
-        return GroupThresholds(codes, tuple(one[0] for one in self.thresholds))
 
 
 @dataclass(frozen=True)

@@ -229,10 +229,10 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
         else:
             splits = KFold(folds, shuffle=True, random_state=self.seed).split(outcomes)
         out = score.copy()
-        for train, held in splits:
+        for train, test in splits:
             part = None if weights is None else weights[train]
             model = _fitted(self._template(), take_rows(rows, train), outcomes[train], part)
-            out[held] = self._score(model, take_rows(rows, held))
+            out[test] = self._score(model, take_rows(rows, test))
         return out
 
     def __sklearn_tags__(self) -> Any:

@@ -49,7 +49,7 @@ def wanted_shares(counts: Floats, d: float, shape: str) -> Shares:
     own = [[value / sum(row) for value in row] for row in cells]
     if len(own) != 2:
         return [[p + step * (p_g - p) for p, p_g in zip(overall, row, strict=True)] for row in own]
-    wanted = []
+    target_shares = []
     for row, other in ((own[0], own[1]), (own[1], own[0])):
         middle = [(p_g + p_o) / 2 for p_g, p_o in zip(row, other, strict=True)]
         half = [(p_g - p_o) / 2 for p_g, p_o in zip(row, other, strict=True)]
@@ -57,14 +57,14 @@ def wanted_shares(counts: Floats, d: float, shape: str) -> Shares:
         shares = [
             max(Fraction(0), (m - c) * step**2 + h * step + c) for m, h, c in zip(middle, half, centre, strict=True)
         ]
-        wanted.append([share / sum(shares) for share in shares])
-    return wanted
+        target_shares.append([share / sum(shares) for share in shares])
+    return target_shares
 
 
-def cell_sizes(counts: Floats, rows: NDArray[Any], wanted: Shares, strategy: str) -> NDArray[np.int64]:
+def cell_sizes(counts: Floats, rows: NDArray[Any], target_shares: Shares, strategy: str) -> NDArray[np.int64]:
     """How many rows each cell has after sampling: (groups, outcomes)."""
     sizes = np.zeros(rows.shape, dtype=np.int64)
-    for group, shares in enumerate(wanted):
+    for group, shares in enumerate(target_shares):
         cells = [Fraction(value) for value in counts[group].tolist()]
         ratios = [cell / share for cell, share in zip(cells, shares, strict=True) if share]
         mass = {"under": min(ratios), "over": max(ratios), "preferential": sum(cells)}[strategy]
@@ -168,8 +168,8 @@ def _sampled(
             f"No sample can balance a group that lacks an outcome: there are no rows of {'; '.join(empty[:5])}. "
             "Merge groups, or use fewer bands."
         )
-    wanted = wanted_shares(counts, d, shape)
-    sizes = cell_sizes(counts, cell_counts(groups, outcomes, None), wanted, strategy)
+    target_shares = wanted_shares(counts, d, shape)
+    sizes = cell_sizes(counts, cell_counts(groups, outcomes, None), target_shares, strategy)
     return draw(groups, outcomes, sizes, seed, scores if strategy == "preferential" else None)
 
 

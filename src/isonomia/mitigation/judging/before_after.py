@@ -212,6 +212,6 @@ def _read(column: Any, subject: Subject, name: str) -> NDArray[Any]:
         return numbers
     if values.dtype.kind == "f" and not np.all(np.mod(values, 1) == 0):
         if len(subject.surface.classes) != 2:
-            raise DataError(f"{name!r} holds fractions where one of several classes is wanted. Give decisions.")
+            raise DataError(f"{name!r} contains fractions; expected one of several classes. Give decisions.")
         return (finite_numbers(values, what=name) >= 0.5).astype(np.uint8)
     return encode_labels(values, subject.surface.classes, what=name)

@@ -161,8 +161,8 @@ def _result(fixed: Mitigated, periods: Mapping[str, Judged | str], first: str) -
     complete = len(known) == len(periods)
     lasting = tuple(name for name in names if complete and set(verdicts[name]) == {"meets"})
     best = min((name for name in lasting if name not in whole.worthless), key=whole.loss, default=None)
-    tried = [name for name in names if name != "none"] or ["none"]
-    failed = all("exceeds" in verdicts[name] for name in tried)
+    fixes = [name for name in names if name != "none"] or ["none"]
+    failed = all("exceeds" in verdicts[name] for name in fixes)
     return Durability(
         code="durability",
         title=msg("Does it last?"),
@@ -177,7 +177,7 @@ def _result(fixed: Mitigated, periods: Mapping[str, Judged | str], first: str) -
             "periods": msg("later periods"),
             "lasting": msg("fixes that meet the limit in every period"),
         },
-        findings=_findings(known, verdicts, tried, lasting, best),
+        findings=_findings(known, verdicts, fixes, lasting, best),
         pictures=(
             Picture(
                 "lines",
@@ -265,7 +265,7 @@ def _methods_table(whole: Judged, known: Mapping[str, Judged], verdicts: Mapping
 def _findings(
     known: Mapping[str, Judged],
     verdicts: Mapping[str, Sequence[Verdict]],
-    tried: Sequence[str],
+    fixes: Sequence[str],
     lasting: Sequence[str],
     best: str | None,
 ) -> tuple[Finding, ...]:
@@ -281,7 +281,7 @@ def _findings(
             **common,
         )
         found.append(_finding("durability.lasts", "notice", text, known, best, first))
-    for name in tried:
+    for name in fixes:
         own = dict(zip(known, verdicts[name], strict=True))
         broken = next((period for period, verdict in own.items() if verdict == "exceeds"), None)
         if next(iter(own.values())) == "meets" and broken is not None:

@@ -25,8 +25,8 @@ def effect_of(judged: Judged, methods: Sequence[str], metric: str, by: Sequence[
     the methods was tried, or the gap does not exist.
     """
     comparison = judged.comparison
-    tried = [name for name in comparison.names if name in methods and name not in judged.worthless]
-    if not tried:
+    fixes = [name for name in comparison.names if name in methods and name not in judged.worthless]
+    if not fixes:
         return None
     criterion, way = _figure(judged, metric, by)
     number = comparison.gaps.index(criterion, way)
@@ -37,10 +37,10 @@ def effect_of(judged: Judged, methods: Sequence[str], metric: str, by: Sequence[
         by_much = sign * (before - float(after[_at(judged, one)]))
         return by_much if np.isfinite(by_much) else -np.inf
 
-    name, best = max(tried, key=narrowed), judged.best
+    name, best = max(fixes, key=narrowed), judged.best
     if np.isinf(narrowed(name)):  # one of the groups has no such rate
         return None
-    if best is not None and best in tried and narrowed(best) > 0:
+    if best is not None and best in fixes and narrowed(best) > 0:
         name = best
     fix = _at(judged, name)
     facts = {

@@ -44,11 +44,11 @@ def use_subgroups(
             raise NotApplicable(msg("needs scores, and there are decisions only"))
         errors = _errors(split.tuning, split.train.y, trial)
         wrong[split.train_rows] = errors
-        learnt = subject.known.take(split.train_rows)
-        found = groups if isinstance(groups, SubgroupResult) else _search(learnt, errors)
-        split.train.attributes = (_column(_members(found, learnt)),)
+        train_data = subject.known.take(split.train_rows)
+        found = groups if isinstance(groups, SubgroupResult) else _search(train_data, errors)
+        split.train.attributes = (_column(_members(found, train_data)),)
         inside[split.rows] = _members(found, judged.known.take(split.rows))
-        split.held.attributes = (_column(inside[split.rows]),)
+        split.test.attributes = (_column(inside[split.rows]),)
     everyone = groups if isinstance(groups, SubgroupResult) else _search(subject.known, wrong)
     people.attributes = (_column(_members(everyone, subject.known)),)
     return replace(judged, attributes=(*judged.attributes, _column(inside)), cache={}), everyone

@@ -65,8 +65,8 @@ class Judged:
         """The fix that is shown in detail: the best, or else the closest to its limit; "none" where none was tried."""
         if self.best not in (None, "none"):
             return str(self.best)
-        tried = [name for name in self.comparison.names if name != "none"]
-        return min(tried, key=lambda name: (name in self.worthless, self.excess(name)), default="none")
+        fixes = [name for name in self.comparison.names if name != "none"]
+        return min(fixes, key=lambda name: (name in self.worthless, self.excess(name)), default="none")
 
     def excess(self, name: str) -> float:
         """By which share of its limit a fix misses it; negative where it keeps it."""
@@ -113,8 +113,8 @@ def judge(
         key=lambda name: (round(cost[name], 9), comparison.share_changed(comparison.names.index(name))),
         default=None,
     )
-    tried = [name for name in comparison.names if name != "none"] or ["none"]
-    failed = all(verdicts[name] == "exceeds" or name in worthless for name in tried)
+    fixes = [name for name in comparison.names if name != "none"] or ["none"]
+    failed = all(verdicts[name] == "exceeds" or name in worthless for name in fixes)
     overall: Verdict = "exceeds" if failed else "not_enough_evidence"
     return Judged(
         comparison=comparison,

@@ -91,8 +91,8 @@ class Mitigated(Result):
 class Fitted(Mapping[str, Any]):
     """Fixes fitted on all rows, each when it is asked for."""
 
-    def __init__(self, tried: Mapping[str, Attempt], trial: Trial, people: People) -> None:
-        self._tried, self._trial, self._people = tried, trial, people
+    def __init__(self, attempts: Mapping[str, Attempt], trial: Trial, people: People) -> None:
+        self._tried, self._trial, self._people = attempts, trial, people
         self._done: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
@@ -108,9 +108,9 @@ class Fitted(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._tried)
 
-    def _fit(self, tried: Attempt) -> Any:
+    def _fit(self, attempt: Attempt) -> Any:
         people, trial = self._people, self._trial
-        entry, options = tried.entry, tried.options
+        entry, options = attempt.entry, attempt.options
         y = people.y if trial.regression else np.array(trial.classes)[people.y.astype(np.intp)]
         given: dict[str, Any] = {"sensitive_features": people.sensitive}
         if people.weights is not None:

@@ -177,13 +177,13 @@ def _trial(subject: Subject, estimator: Any, judged: Subject | None, plan: Plan)
     people = _people(subject, chosen, trains)
     regression = subject.task == "regression"
     if judged is not None:
-        held = _people(judged, chosen, trains)
-        splits = [Split(train=people, held=held, rows=np.arange(len(held)), train_rows=np.arange(len(people)))]
-        parts = [(np.arange(len(people)), np.arange(len(held)))]
+        test = _people(judged, chosen, trains)
+        splits = [Split(train=people, test=test, rows=np.arange(len(test)), train_rows=np.arange(len(people)))]
+        parts = [(np.arange(len(people)), np.arange(len(test)))]
     else:
         judged = subject
         parts = split_rows(people, plan.folds, regression, plan.seed)
-        splits = [Split(train=people.take(a), held=people.take(b), rows=b, train_rows=a) for a, b in parts]
+        splits = [Split(train=people.take(a), test=people.take(b), rows=b, train_rows=a) for a, b in parts]
     if not trains:
         tuning, scores = _scores(subject), _scores(judged)
         decided = judged.surface.continuous if regression else judged.surface.label

@@ -65,7 +65,7 @@ class Split:
     """
 
     train: People
-    held: People
+    test: People
     rows: Indices
     train_rows: Indices
     tuning: Floats | None = None
@@ -87,7 +87,7 @@ class Trial:
     @property
     def n_attributes(self) -> int:
         """How many protected attributes make the groups."""
-        return len(self.splits[0].held.attributes)
+        return len(self.splits[0].test.attributes)
 
     @property
     def regression(self) -> bool:
@@ -98,8 +98,8 @@ class Trial:
         """Fit the unchanged model of a split, and decide about the people it is judged on."""
         if split.decisions is None:
             self.prepare_features(split)
-            estimator, train, held = self.inside(split)
-            split.scores, split.decisions = self.predictions(self.fitted(train, estimator), held.X)
+            estimator, train, test = self.inside(split)
+            split.scores, split.decisions = self.predictions(self.fitted(train, estimator), test.X)
             advance()
 
     def prepare_features(self, split: Split) -> None:
@@ -112,26 +112,26 @@ class Trial:
             features = front.fit_transform(people.X, people.y)
         numbers = features.nnz if issparse(features) else np.prod(np.shape(features))  # type: ignore[attr-defined]
         if len(np.shape(features)) == 2 and numbers * len(self.splits) <= MOST_NUMBERS:
-            split.prepared = features, front.transform(split.held.X)
+            split.prepared = features, front.transform(split.test.X)
 
     def inside(self, split: Split, method: type[Any] | None = None) -> tuple[Any, People, People]:
         """What a method is built around (None: the unchanged model), and the people of a split as it takes them."""
         if split.prepared is not None:
             last = self.estimator.steps[-1][1]
             if method is None or (issubclass(method, TrainingMitigator) and method.takes_prepared(last)):
-                learnt, judged = split.prepared
-                return last, replace(split.train, X=learnt), replace(split.held, X=judged)
-        return self.estimator, split.train, split.held
+                train_features, test_features = split.prepared
+                return last, replace(split.train, X=train_features), replace(split.test, X=test_features)
+        return self.estimator, split.train, split.test
 
     def tune(self, split: Split, advance: Callable[[], None]) -> None:
         """Scores of a split's training people by models that have not seen them."""
         if split.tuning is not None or split.scores is None or self.estimator is None:
             return
         tuning = np.zeros((len(split.train), *split.scores.shape[1:]))
-        for train, held in self.parts(split.train, INNER):
-            scores = self.predictions(self.fitted(split.train.take(train)), take_rows(split.train.X, held))[0]
+        for train, test in self.parts(split.train, INNER):
+            scores = self.predictions(self.fitted(split.train.take(train)), take_rows(split.train.X, test))[0]
             assert scores is not None
-            tuning[held] = scores
+            tuning[test] = scores
             advance()
         split.tuning = tuning
 

@@ -85,12 +85,12 @@ def tightened(goal: Goal, trial: Trial, parts: int = 1) -> float:
     The limit less 4 standard errors of the difference between the two smallest groups among the people judged (a part
     of them, where they are judged in several parts), but at least a tenth of it.
     """
-    y = np.concatenate([split.held.y for split in trial.splits])
-    said = np.concatenate([np.asarray(split.decisions) for split in trial.splits])
-    columns = [np.concatenate([s.held.attributes[i].codes for s in trial.splits]) for i in range(trial.n_attributes)]
+    y = np.concatenate([split.test.y for split in trial.splits])
+    predicted = np.concatenate([np.asarray(split.decisions) for split in trial.splits])
+    columns = [np.concatenate([s.test.attributes[i].codes for s in trial.splits]) for i in range(trial.n_attributes)]
     _, group = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
     margin = 0.0
-    for values, rows in _compared(goal, trial, y, said):
+    for values, rows in _compared(goal, trial, y, predicted):
         sizes = np.sort(count_by(group.ravel()[rows], int(group.max()) + 1))
         mean, variance = (float(values[rows].mean()), float(values[rows].var())) if rows.any() else (0.5, 0.25)
         least = 0.0 if trial.regression else 0.01
@@ -99,17 +99,19 @@ def tightened(goal: Goal, trial: Trial, parts: int = 1) -> float:
     return float(max(0.1 * goal.tol, goal.tol - margin))
 
 
-def _compared(goal: Goal, trial: Trial, y: NDArray[Any], said: NDArray[Any]) -> list[tuple[NDArray[Any], Bools]]:
+def _compared(goal: Goal, trial: Trial, y: NDArray[Any], predicted: NDArray[Any]) -> list[tuple[NDArray[Any], Bools]]:
     """The figures of people whose means a goal compares, and whose they are; for several classes, of each class."""
     everyone = np.ones(y.size, dtype=bool)
     if trial.regression:
-        of_numbers = {"mean_prediction": said, "mean_error": said - y, "mae": np.abs(said - y)}
+        of_numbers = {"mean_prediction": predicted, "mean_error": predicted - y, "mae": np.abs(predicted - y)}
         return [(of_numbers[metric], everyone) for metric in goal.metrics(trial.task)]
     found = []
     for k in range(len(trial.classes)) if len(trial.classes) > 2 else (1,):
-        rows = {"tpr": y == k, "fpr": y != k, "ppv": said == k}
-        right = {"ppv": y == k, "accuracy": said == y}
-        found += [(right.get(metric, said == k), rows.get(metric, everyone)) for metric in goal.metrics(trial.task)]
+        rows = {"tpr": y == k, "fpr": y != k, "ppv": predicted == k}
+        right = {"ppv": y == k, "accuracy": predicted == y}
+        found += [
+            (right.get(metric, predicted == k), rows.get(metric, everyone)) for metric in goal.metrics(trial.task)
+        ]
     return found
 
 
@@ -166,7 +168,7 @@ def _one_split(
     entry: Mitigation, options: Mapping[str, Any], trial: Trial, split: Split
 ) -> tuple[Any, NDArray[Any], Floats | float]:
     """The fix fitted on the training people, its decisions about the others, and which of them are left to chance."""
-    train, held = split.train, split.held
+    train, test = split.train, split.test
     if entry.stage == "after":
         if split.tuning is None or split.scores is None:
             raise NotApplicable(msg("needs scores, and there are decisions only"))
@@ -178,13 +180,13 @@ def _one_split(
             classes=None if trial.regression else np.arange(len(trial.classes)),
             regression=trial.regression,
         )
-        chance: Floats | float = fix.drawn(split.scores, held.sensitive) if hasattr(fix, "drawn") else 0.0
-        return fix, fix.predict_scores(split.scores, sensitive_features=held.sensitive), chance
-    estimator, train, held = trial.inside(split, entry.estimator)
+        chance: Floats | float = fix.drawn(split.scores, test.sensitive) if hasattr(fix, "drawn") else 0.0
+        return fix, fix.predict_scores(split.scores, sensitive_features=test.sensitive), chance
+    estimator, train, test = trial.inside(split, entry.estimator)
     fix = fit_method(entry, options, estimator, train)
-    given = {"sensitive_features": held.sensitive} if "attribute" in entry.needs else {}
+    given = {"sensitive_features": test.sensitive} if "attribute" in entry.needs else {}
     chance = float(getattr(fix, "chance_", 1.0 if entry.randomised else 0.0))
-    return fix, np.asarray(fix.predict(held.X, **given)), chance
+    return fix, np.asarray(fix.predict(test.X, **given)), chance
 
 
 def fit_method(entry: Mitigation, options: Mapping[str, Any], estimator: Any, people: People) -> Any:

@@ -74,10 +74,6 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         drawn = np.random.default_rng(self.seed).choice(len(tables), size=rows.size, p=self.weights)
         return np.asarray(self.classes_[np.argmax(tables[drawn, rows], axis=1)])
 
-    def left_to_chance(self, X: Any) -> float:
-        """The share of rows whose decision depends on the draw."""
-        return float((self.predict_proba(X).max(axis=1) < 1 - 1e-9).mean()) if self.chance else 0.0
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy, or R² of a regression."""
         measure = accuracy_score if self._classifies() else r2_score

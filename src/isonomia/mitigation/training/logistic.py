@@ -70,8 +70,10 @@ def fit_at_prices(
     _sharpen(sharpened, X, parity, eps)
     if draws is None:
         return sharpened.set_params(**given), fits
-    said = np.asarray(sharpened.decision_function(X)) > 0
-    moved = Tried(prices=found.best.prices, figures=parity.rates(said), error=parity.error(said), model=sharpened)
+    predicted = np.asarray(sharpened.decision_function(X)) > 0
+    moved = Tried(
+        prices=found.best.prices, figures=parity.rates(predicted), error=parity.error(predicted), model=sharpened
+    )
     every = [*found.tried, moved]
     shares = mix(every, eps)
     kept = [one.model.set_params(**given) for one, share in zip(every, shares, strict=True) if share > 0]
@@ -89,11 +91,11 @@ def _search(
             warnings.filterwarnings("ignore", message="Line search of Newton", category=ConvergenceWarning)
             model.fit(X, classes[(costs < 0).astype(int)], sample_weight=sizes / sizes.mean())
         score = np.asarray(model.decision_function(X), dtype=float)
-        said = score > 0
+        predicted = score > 0
         return Tried(
             prices=prices,
-            figures=parity.rates(said),
-            error=parity.error(said),
+            figures=parity.rates(predicted),
+            error=parity.error(predicted),
             model=deepcopy(model),
             state=(score, costs),
         )

@@ -204,11 +204,15 @@ class Reduce(TrainingMitigator):
         of_errors = goal == "mean_error_equality"
         train = fit_bounded_losses if goal == "bounded_loss" else partial(fit_equal_means, of_errors=of_errors)
         found, self.fits_ = train(last, matrix, y.astype(float), groups, weights, options["eps"], options["rounds"])
-        said = np.asarray(found.predict(matrix), dtype=float)
-        compared = {"demographic_parity": said, "mean_error_equality": said - y, "bounded_loss": (said - y) ** 2}[goal]
+        predicted = np.asarray(found.predict(matrix), dtype=float)
+        compared = {
+            "demographic_parity": predicted,
+            "mean_error_equality": predicted - y,
+            "bounded_loss": (predicted - y) ** 2,
+        }[goal]
         figures = mean_by(groups.codes, compared, groups.size, weights)
         self.gap_ = float(figures.max() if goal == "bounded_loss" else np.ptp(figures))
-        self.error_ = float(np.average((said - y) ** 2, weights=weights))
+        self.error_ = float(np.average((predicted - y) ** 2, weights=weights))
         return whole(found)
 
     def _by_fairlearn(
@@ -252,15 +256,15 @@ class Reduce(TrainingMitigator):
         return tags
 
 
-def _solver(asked: str, model: Any) -> str:
+def _solver(chosen: str, model: Any) -> str:
     last = model.steps[-1][1] if type(model) is Pipeline else model
     linear = isinstance(last, LogisticRegression)
-    if asked == "price" and not linear:
+    if chosen == "price" and not linear:
         raise DataError(
             f"solver='price' is for a logistic regression (and for numbers); here it is {type(last).__name__}. Choose "
             "solver='auto'."
         )
-    return ("price" if linear else "exponentiated_gradient") if asked == "auto" else asked
+    return ("price" if linear else "exponentiated_gradient") if chosen == "auto" else chosen
 
 
 def _by_price(model: Any, X: Any, classes: NDArray[Any], parity: Parity, options: dict[str, Any]) -> tuple[Any, int]:

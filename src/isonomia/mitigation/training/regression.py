@@ -48,9 +48,9 @@ def fit_equal_means(
         return mean_by(groups.codes, numbers, groups.size, weights)[None]
 
     def fit(prices: Floats) -> Tried:
-        fitted, said = trained(y - (prices[0] / (2 * mass))[groups.codes])
-        error = float(np.average((said - y) ** 2, weights=weights))
-        return Tried(prices=prices, figures=means(said - y if of_errors else said), error=error, model=fitted)
+        fitted, predicted = trained(y - (prices[0] / (2 * mass))[groups.codes])
+        error = float(np.average((predicted - y) ** 2, weights=weights))
+        return Tried(prices=prices, figures=means(predicted - y if of_errors else predicted), error=error, model=fitted)
 
     answers: list[Floats] = []
 

@@ -79,7 +79,7 @@ class _Tests:
         self.left = np.array([column["nan_value_treatment"] != "AsTrue" for column in floats], dtype=bool)
         self.width = len(floats) + len(categories)
         self.own: dict[int, int] = {}
-        self.place: list[tuple[int, int]] = []
+        self.tree_and_bit: list[tuple[int, int]] = []
         columns: list[int] = []
         if categories:
             if dump.get("trees"):
@@ -93,7 +93,7 @@ class _Tests:
                 for bit, split in enumerate(tree["splits"]):
                     if split["split_type"] != "FloatFeature" and split["split_index"] not in self.own:
                         self.own[split["split_index"]] = self.width + len(columns)
-                        self.place.append((number, bit))
+                        self.tree_and_bit.append((number, bit))
                         columns.append(_column_of(meaning, split, names))
         self.source = None if not categories else np.array([*range(self.width), *columns], dtype=np.int64)
 
@@ -116,7 +116,7 @@ class _Tests:
         """
         if self.source is None:
             return None
-        tree, bit = np.array(self.place, dtype=np.int64).reshape(-1, 2).T
+        tree, bit = np.array(self.tree_and_bit, dtype=np.int64).reshape(-1, 2).T
 
         def prepare(table: Any) -> Floats:
             plain = isinstance(table, np.ndarray)

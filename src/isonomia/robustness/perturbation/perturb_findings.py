@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,44 +61,33 @@ def _finding(study: Study, effect: Effect, metric: Metric, base: float, span: fl
         "perturb.level",
         "notice",
         message,
-        estimate(study, effect),
-        n=len(study.trials.altering),
-        magnitude=_magnitude(study, effect, span),
-        threshold=_threshold(study, span),
         evidence="perturb/levels",
         topic="disturbance",
-        format="points" if metric.format == "pct" else metric.format,
         remedy="train_with_noise",
+        **_loss_of(study, effect, metric, span),
     )
 
 
-def _threshold(study: Study, span: float) -> float:
-    """The tolerance in units of the loss that is compared with it."""
-    return study.tolerance * span if span > 0 else study.tolerance
-
-
-def _magnitude(study: Study, effect: Effect, span: float) -> float:
+def _loss_of(study: Study, effect: Effect, metric: Metric, span: float) -> dict[str, Any]:
+    """The fields of a finding that hold a loss: how large, among how many rows, beyond which threshold."""
     loss = float(effect.drop[0] / span) if span > 0 else 1.0
-    return loss / study.tolerance if study.tolerance > 0 else 1.0 + loss
+    return {
+        "estimate": estimate(study, effect),
+        "n": len(study.trials.altering),
+        "magnitude": loss / study.tolerance if study.tolerance > 0 else 1.0 + loss,
+        "threshold": study.tolerance * span if span > 0 else study.tolerance,
+        "format": "points" if metric.format == "pct" else metric.format,
+    }
 
 
 def feature_findings(study: Study) -> list[Finding]:
     metric, base, span = main_metric(study)
-    clear = [effect for effect in ranked(study) if _low(effect, span) > study.tolerance][:FEATURES]
-    adjusted = (
-        dict(
-            zip(
-                [effect.names[0] for effect in ranked(study)],
-                benjamini_hochberg(np.array([effect.p_value[0] for effect in ranked(study)])),
-                strict=True,
-            )
-        )
-        if clear
-        else {}
-    )
+    effects = ranked(study)
+    clear = [row for row, effect in enumerate(effects) if _low(effect, span) > study.tolerance][:FEATURES]
+    adjusted = benjamini_hochberg(np.array([effect.p_value[0] for effect in effects])) if clear else ()
     out = []
-    rows = {effect.names[0]: row for row, effect in enumerate(ranked(study))}
-    for effect in clear:
+    for row in clear:
+        effect = effects[row]
         gaps = {
             "metric": metric.title,
             "base": base,
@@ -126,17 +115,13 @@ def feature_findings(study: Study) -> list[Finding]:
                 "perturb.feature",
                 "notice",
                 message,
-                estimate(study, effect),
-                n=len(study.trials.altering),
-                magnitude=_magnitude(study, effect, span),
-                threshold=_threshold(study, span),
                 evidence="perturb/features",
                 columns=(effect.names[0],),
-                format="points" if metric.format == "pct" else metric.format,
                 p_value=None if np.isnan(p) else p,
-                test=("perturb", "features", rows[effect.names[0]]),
-                p_adjusted=None if np.isnan(p) else float(adjusted[effect.names[0]]),
+                test=("perturb", "features", row),
+                p_adjusted=None if np.isnan(p) else float(adjusted[row]),
                 remedy="verify_feature",
+                **_loss_of(study, effect, metric, span),
             )
         )
     return out

@@ -105,13 +105,13 @@ def _pictures(study: Study) -> list[Picture]:
             )
         )
     if study.features:
-        shown = [effect.names[0] for effect in ranked(study)[:20]]
+        features = [effect.names[0] for effect in ranked(study)[:20]]
         pictures.append(
             Picture(
                 "bars",
                 "features",
                 msg("Loss of {metric} with one feature perturbed", metric=metric.title),
-                {"labels": "feature", "value": "drop", "where": {"feature": shown}},
+                {"labels": "feature", "value": "drop", "where": {"feature": features}},
             )
         )
     return pictures

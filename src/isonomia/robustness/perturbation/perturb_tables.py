@@ -98,7 +98,7 @@ def level_table(study: Study, backend: Backend) -> Table:
 
 
 def metric_table(study: Study, backend: Backend) -> Table:
-    """All metrics; a row each perturbation, level and metric."""
+    """All metrics; one row per perturbation, level and metric."""
     parts: dict[str, list[Any]] = {}
     for index, metric in enumerate(study.trials.measures.metrics):
         base = float(study.trials.base.value[0, index])

@@ -18,7 +18,7 @@ from isonomia.data.engines.role_counts import mean_names, too_many
 from isonomia.data.engines.spread import spread_of
 from isonomia.languages import msg
 from isonomia.robustness.slices.counted_slices import CountedSlices
-from isonomia.robustness.slices.failures import Asked, Failures, WorstRows
+from isonomia.robustness.slices.failures import FailureOptions, Failures, WorstRows
 from isonomia.robustness.slices.row_failures import Harm, SliceSums
 from isonomia.robustness.slices.score_harm import ScoreHarm
 from isonomia.robustness.slices.usual_values import NORMAL, Usual, is_category
@@ -37,9 +37,9 @@ def is_counted(subject: Subject) -> bool:
     return surface.task == "binary" and len(subject.data.roles.score) == 1
 
 
-def counted_failures(subject: Subject, names: Sequence[str], asked: Asked) -> Failures:
+def counted_failures(subject: Subject, names: Sequence[str], options: FailureOptions) -> Failures:
     """The failures of rows that an engine counts, by these features and protected attributes."""
-    counted = _Counted(subject, asked)
+    counted = _Counted(subject, options)
     with subject.progress.stage("features", msg("Slicing features"), total=2) as stage:
         parts = counted.parts(names)
         stage.at(1)
@@ -65,16 +65,16 @@ _Part = tuple[Codes, Subject]
 class _Counted:
     """Rows counted by features beside true outcomes, decisions, and scores between the edges that matter."""
 
-    def __init__(self, subject: Subject, asked: Asked) -> None:
-        self._subject, self._asked = subject, asked
-        self._harm = ScoreHarm(subject, asked.confident)
+    def __init__(self, subject: Subject, options: FailureOptions) -> None:
+        self._subject, self._options = subject, options
+        self._harm = ScoreHarm(subject, options.confident)
         self._border = self._last = 0.0
         self._beside: dict[str, Any] = {}
         self._cuts: dict[str, Any] = {}
         self.notes: tuple[Any, ...] = ()
         if self._harm.score is not None:
             n = len(subject)
-            ranks = [max(1, int(np.ceil(asked.share * n))), min(asked.top_k, n)]
+            ranks = [max(1, int(np.ceil(options.share * n))), min(options.top_k, n)]
             self._border, self._last = self._harm.largest(subject, ranks)
             edges = self._harm.edges([self._is_worst])
             self._beside["also"] = [Key(column=self._harm.score, form="bands", edges=edges)]
@@ -85,12 +85,12 @@ class _Counted:
 
     def parts(self, names: Sequence[str]) -> dict[str, _Part]:
         """The slices of every feature, and the cells that they are of."""
-        subject, asked = self._subject, self._asked
+        subject, options = self._subject, self._options
         protected = subject.data.protected
         out: dict[str, _Part] = {}
         if plain := [name for name in names if name not in protected]:
             slices = CountedSlices(
-                subject, plain, slicing="quantile", bins=asked.bins, min_samples=asked.min_samples, **self._beside
+                subject, plain, slicing="quantile", bins=options.bins, min_samples=options.min_samples, **self._beside
             )
             self._cuts, self.notes = {cut.name: cut for cut in slices.cuts}, slices.notes
             for name, part in zip(self._cuts, slices.parts([(name,) for name in self._cuts]), strict=True):
@@ -160,7 +160,7 @@ class _Counted:
         groups = self._harm.groups_of(rows)
         score = None if self._harm.score is None else rows.column(self._harm.score).to_numpy().astype(float)
         harm = self._harm.harm(groups, score)
-        order = np.lexsort((numbers, -harm.size))[: self._asked.top_k]
+        order = np.lexsort((numbers, -harm.size))[: self._options.top_k]
         rows = rows.take(order)
         attributes = {column.name: column for column in dataset_attributes(rows)}
         return WorstRows(
@@ -175,7 +175,7 @@ class _Counted:
         data = self._subject.data
         assert data.engine is not None
         names = [name for name in data.columns if name not in data.left_out]
-        return data.engine.picked(names, boxes, self._asked.top_k)
+        return data.engine.picked(names, boxes, self._options.top_k)
 
 
 def _usual(subject: Subject, names: Sequence[str], parts: dict[str, _Part]) -> dict[str, Usual]:

@@ -10,7 +10,7 @@ from isonomia.data import Backend
 from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Table, affected, beyond, finite, wilson
 from isonomia.languages import Message, People, msg
 from isonomia.robustness.slices.failures import Failures, WorstRows
-from isonomia.robustness.slices.row_failures import Pattern, settled
+from isonomia.robustness.slices.row_failures import Pattern, rounded
 
 FINDINGS = 5
 
@@ -62,20 +62,20 @@ def row_table(worst: WorstRows, reasons: Sequence[Sequence[Message]], backend: B
     surface, truth, harm = worst.outcome.surface, worst.outcome.truth, worst.harm
     assert truth is not None
 
-    def shown(value: Any) -> Any:
+    def where(value: Any) -> Any:
         return float(value) if surface.task == "regression" else str(surface.classes[int(value)])
 
     def predicted(row: int) -> Any:
         for values in (surface.label, surface.continuous):
             if values is not None:
-                return shown(values[row])
+                return where(values[row])
         ranking = surface.score if surface.score is not None else surface.probability
         return None if ranking is None else float(ranking[row])
 
     rows = [
         {
             "row": number,
-            "true": shown(truth[row]),
+            "true": where(truth[row]),
             "predicted": predicted(row),
             "confidence": finite(harm.confidence[row]),
             "harm": float(harm.size[row]),
@@ -127,7 +127,7 @@ def slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> Tab
 
 def by_lift(found: Sequence[Pattern]) -> list[Pattern]:
     """The rows of the table of slices."""
-    return sorted(found, key=lambda p: -settled(p.lift))
+    return sorted(found, key=lambda p: -rounded(p.lift))
 
 
 def findings(
@@ -207,13 +207,13 @@ def pictures(over: Sequence[Pattern]) -> tuple[Picture, ...]:
         ),
     ]
     if over:
-        shown = {"feature": list(dict.fromkeys(p.feature for p in over)), "over_represented": True}
+        where = {"feature": list(dict.fromkeys(p.feature for p in over)), "over_represented": True}
         pictures.append(
             Picture(
                 "bars",
                 "slices",
                 msg("Slices over-represented among the worst rows"),
-                {"labels": ["feature", "slice"], "value": ["share", "share_of_worst"], "where": shown},
+                {"labels": ["feature", "slice"], "value": ["share", "share_of_worst"], "where": where},
             )
         )
     return tuple(pictures)

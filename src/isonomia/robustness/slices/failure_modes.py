@@ -25,8 +25,8 @@ from isonomia.robustness.slices.failure_mode_tables import (
     row_table,
     slice_table,
 )
-from isonomia.robustness.slices.failures import Asked, Failures, failures_in_memory
-from isonomia.robustness.slices.row_failures import Pattern, patterns, settled
+from isonomia.robustness.slices.failures import FailureOptions, Failures, failures_in_memory
+from isonomia.robustness.slices.row_failures import Pattern, patterns, rounded
 from isonomia.robustness.slices.usual_values import unusual_values
 from isonomia.subject import Reading, Subject
 
@@ -113,8 +113,8 @@ def failure_modes(
     """
     whole = Subject.of(data, model, progress=progress, counted=True, **given)
     subject = whole.fitting().needs_outcomes()
-    asked = Asked(top_k=top_k, share=share, confident=confident, bins=bins, min_samples=min_samples)
-    failures = _failures(subject, features, asked)
+    options = FailureOptions(top_k=top_k, share=share, confident=confident, bins=bins, min_samples=min_samples)
+    failures = _failures(subject, features, options)
     found = patterns(failures.slices, min_samples) if failures.n_worst else []
     weak = [p for p in found if p.p_error < alpha and p.error > WEAK * failures.overall]
     backend = subject.backend
@@ -125,7 +125,7 @@ def failure_modes(
     }
     over = sorted(
         (p for p in found if p.lift > THRESHOLDS["worst_rows"].reported and p.p_adjusted < alpha),
-        key=lambda p: -settled(p.lift * np.sqrt(p.n_worst)),
+        key=lambda p: -rounded(p.lift * np.sqrt(p.n_worst)),
     )
     notes = [msg("Reasons describe what is unusual about a row; they do not prove why the model fails on it.")]
     if not failures.n_worst:
@@ -155,16 +155,16 @@ def failure_modes(
     )
 
 
-def _failures(subject: Subject, features: Sequence[str] | None, asked: Asked) -> Failures:
+def _failures(subject: Subject, features: Sequence[str] | None, options: FailureOptions) -> Failures:
     """What is found, counted where the rows are or in memory."""
     notes: tuple[Message, ...] = ()
     if is_counted(subject):
         try:
-            return counted_failures(subject, _names(subject.data, features), asked)
+            return counted_failures(subject, _names(subject.data, features), options)
         except NotApplicable as error:  # more combinations than memory allows: rows, which may be a sample
             notes = (msg("Rows were read instead of counted: {reason}.", reason=error.message),)
     subject = subject.in_rows()
-    found = failures_in_memory(subject, _names(subject.known, features), asked)
+    found = failures_in_memory(subject, _names(subject.known, features), options)
     return replace(found, notes=(*found.notes, *notes))
 
 
@@ -183,11 +183,11 @@ def _reasons(found: Failures, weak: Sequence[Pattern], far: float, rare: float) 
     out = []
     for row, values in enumerate(unusual):
         reasons = [_unusual(*one, numeric=found.usual[one[0]].shares is None) for one in values]
-        places = ((column.name, column.text(int(column.codes[row]))) for column in found.rows.slices)
-        lies = [patterns_of[place] for place in places if place in patterns_of]
+        own = ((column.name, column.text(int(column.codes[row]))) for column in found.rows.slices)
+        patterns = [patterns_of[key] for key in own if key in patterns_of]
         reasons += [
             msg("{slice} (mean error {error:num})", slice=condition(p.feature, p.text), error=p.error)
-            for p in sorted(lies, key=lambda p: -settled(p.error))
+            for p in sorted(patterns, key=lambda p: -rounded(p.error))
         ]
         out.append(reasons[:REASONS])
     return out

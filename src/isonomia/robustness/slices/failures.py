@@ -18,8 +18,8 @@ from isonomia.subject import Outcome, Subject
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What is asked for; see `failure_modes`."""
+class FailureOptions:
+    """The options of `failure_modes` that say how to look for failures."""
 
     top_k: int
     share: float
@@ -84,15 +84,15 @@ class Failures:
         return self.kinds.get("wrong_confident", (0, 0.0))[0]
 
 
-def failures_in_memory(subject: Subject, names: Sequence[str], asked: Asked) -> Failures:
+def failures_in_memory(subject: Subject, names: Sequence[str], options: FailureOptions) -> Failures:
     """Those of rows in memory, by these features and protected attributes."""
-    harm = harm_of(subject.outcome, asked.confident)
-    worst = worst_rows(harm.size, asked.share)
+    harm = harm_of(subject.outcome, options.confident)
+    worst = worst_rows(harm.size, options.share)
     with subject.progress.stage("features", msg("Slicing features"), total=len(names)) as stage:
-        columns = list(stage.over(_slices(subject, names, asked)))
+        columns = list(stage.over(_slices(subject, names, options)))
         squares = harm.size * harm.size
         slices = tuple(SliceSums.of(column, harm.size, squares, worst, subject.weights) for column in columns)
-    order = np.argsort(-harm.size, kind="stable")[: asked.top_k]
+    order = np.argsort(-harm.size, kind="stable")[: options.top_k]
     order = order[harm.size[order] > 0]
     kinds = {str(kind): harm.size[harm.kind == kind] for kind in np.unique(harm.kind.astype(str))}
     return Failures(
@@ -113,10 +113,10 @@ def failures_in_memory(subject: Subject, names: Sequence[str], asked: Asked) -> 
     )
 
 
-def _slices(subject: Subject, names: Sequence[str], asked: Asked) -> Iterator[Codes]:
+def _slices(subject: Subject, names: Sequence[str], options: FailureOptions) -> Iterator[Codes]:
     attributes = {column.name: column for column in subject.attributes}
     if plain := [name for name in names if name not in attributes]:
-        cuts = learn_cuts(subject.known, plain, slicing="quantile", bins=asked.bins, min_samples=asked.min_samples)
+        cuts = learn_cuts(subject.known, plain, slicing="quantile", bins=options.bins, min_samples=options.min_samples)
         for cut in cuts:
             yield cut.codes(subject.known)
     yield from (attributes[name] for name in names if name in attributes)

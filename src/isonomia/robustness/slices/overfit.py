@@ -200,8 +200,8 @@ def overfit(
     split = np.split(pooled, np.cumsum([part.p_value.size for part in every])[:-1])
     adjusted = {part.names: p for part, p in zip(every, split, strict=True)}
     found = Comparison(chosen, overall, singles, tuple(crossed), adjusted, gap * base, alpha, level, min_samples)
-    shown = show(found, two.backend)
-    return one.noted(two.noted(replace(shown, notes=(*shown.notes, *notes))))
+    result = show(found, two.backend)
+    return one.noted(two.noted(replace(result, notes=(*result.notes, *notes))))
 
 
 def _cuts(
@@ -212,16 +212,16 @@ def _cuts(
     if one.counts is not None:
         slices = CountedSlices(one, names, **options)
         return one, slices.cuts, slices.notes
-    learnt = one.known
+    train_data = one.known
     if slicing in ("tree", "adaptive"):
         basis = metric if metric.adds_up else measure_named(None, one.outcome.surface)
         chooses = np.random.default_rng(seed).permutation(len(one)) % 2 == 0
         loss, counted = RowSums(basis, Rows.of(one)).take(chooses).loss()
-        learnt = one.known.take(chooses)
+        train_data = one.known.take(chooses)
         options |= {"loss": loss, "counted": counted}
         rest = ~chooses
         one = one.take(rest)
-    return one, learn_cuts(learnt, names, **options), ()
+    return one, learn_cuts(train_data, names, **options), ()
 
 
 class _Sides:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,6 @@ from isonomia.evidence import benjamini_hochberg, two_proportions, welch
 from isonomia.metrics.means import probability_of_truth
 from isonomia.subject import Outcome
 from isonomia.typing import Floats
-
-Kind = Literal["wrong_confident", "wrong", "right_unsure", "right", "too_high", "too_low", "misranked"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +109,10 @@ class Pattern:
         return self.share_of_worst / self.share if self.share else float("nan")
 
 
-def settled(value: float) -> float:
+def rounded(value: float) -> float:
     """A figure to rank by: of slices of the same rows, the first stays the first, in whatever order rows are summed.
 
-    >>> settled(0.1 + 0.2) == settled(0.3)
+    >>> rounded(0.1 + 0.2) == rounded(0.3)
     True
     """
     return float(f"{value:.9g}")

@@ -61,7 +61,7 @@ class ScoreHarm:
             self._turned = not np.array_equal(_numbers(data, roles.score[0]), surface.probability)
         keys = list(zip(*(data.column(name).to_list() for name in self.by), strict=True))
         self.groups = tuple(dict.fromkeys(keys))
-        self._index = {group: place for place, group in enumerate(self.groups)}
+        self._index = {group: index for index, group in enumerate(self.groups)}
         first = np.array([keys.index(group) for group in self.groups])
         self._truth, self._label = subject.truth[first], surface.label[first]
 

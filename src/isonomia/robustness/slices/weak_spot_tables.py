@@ -314,13 +314,13 @@ def _pictures(search: Search) -> list[Picture]:
     pictures = []
     line = {"reference": overall, "reference_label": msg("overall")} if np.isfinite(overall) else {}
     if search.spots:
-        shown = [spot.text(search.columns) for spot in search.spots[:BARS]]
+        labels = [spot.text(search.columns) for spot in search.spots[:BARS]]
         pictures.append(
             Picture(
                 "bars",
                 "weak_spots",
                 msg("{metric} of the weak spots", metric=metric.title),
-                {"labels": "slice", "value": "value", "low": "low", "high": "high", "where": {"slice": shown}, **line},
+                {"labels": "slice", "value": "value", "low": "low", "high": "high", "where": {"slice": labels}, **line},
             )
         )
     by_range = sorted(search.singles, key=lambda part: -_worst(part)[1])

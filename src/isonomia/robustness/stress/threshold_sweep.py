@@ -241,7 +241,7 @@ def _metrics(metrics: Sequence[str] | None) -> tuple[Metric, ...]:
     for metric in chosen:
         if not metric.of_decisions or "binary" not in metric.tasks:
             raise SpecError(
-                f"A sweep is of metrics of two-class decisions such as {', '.join(USUAL)}; got '{metric.id}'."
+                f"A sweep takes metrics of two-class decisions, such as {', '.join(USUAL)}; got '{metric.id}'."
             )
     return chosen
 

@@ -90,6 +90,6 @@ def _findings(one: GapDecomposition) -> list[Finding]:
 
 def _of_attribute(attribute: str, picture: Picture) -> Picture:
     """A picture of the stacked tables that shows one attribute only."""
-    shown = {**picture.options["where"], "attribute": attribute}
+    where = {**picture.options["where"], "attribute": attribute}
     title = msg("{attribute}: {figure}", attribute=attribute, figure=picture.title)
-    return replace(picture, title=title, options={**picture.options, "where": shown})
+    return replace(picture, title=title, options={**picture.options, "where": where})

@@ -114,7 +114,7 @@ def _confusion(subject: Subject) -> Table:
 
 
 def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
-    shown = [name for name in result.measured if name.split("[")[0] not in ("npv", "mean_label")][:6]
+    metrics = [name for name in result.measured if name.split("[")[0] not in ("npv", "mean_label")][:6]
     attributes = list(result.groups.names) if result.groups is not None else []
     alone = [(name,) for name in attributes]
     pictures = [
@@ -122,10 +122,10 @@ def _pictures(result: GroupMetrics, subject: Subject) -> tuple[Picture, ...]:
             "forest",
             "by_group",
             msg("Groups side by side, with intervals"),
-            {"labels": "group", "value": shown, "color": "by", "flag": "small", "where": {"by": alone}},
+            {"labels": "group", "value": metrics, "color": "by", "flag": "small", "where": {"by": alone}},
         )
     ]
-    first = shown[0]
+    first = metrics[0]
     for index, x in enumerate(attributes):
         for y in attributes[index + 1 :]:
             pictures.append(

@@ -41,8 +41,8 @@ def over_time(subject: Subject, **options: Any) -> Result:
     if options["metrics"] is None:
         from isonomia.metrics import METRICS
 
-        wanted = _METRICS[subject.task]
-        options["metrics"] = [m for m in wanted if subject.outcome.truth is not None or not METRICS[m].needs_labels]
+        metrics = _METRICS[subject.task]
+        options["metrics"] = [m for m in metrics if subject.outcome.truth is not None or not METRICS[m].needs_labels]
     n_boot = min(max(subject.settings.n_boot, 300), 500)
     result = over_time_metrics(subject, n_boot=n_boot, **options)
     return replace(result, findings=_findings(result, subject))

@@ -67,7 +67,7 @@ def representation(subject: Subject, *, population: Any) -> Result:
                     evidence="representation/groups",
                 )
             )
-    shown = Table(
+    table = Table(
         (
             Column("attribute", [group.by[0] for group in groups.groups], title=msg("protected attribute")),
             Column("group", [next(iter(group.texts.values())) for group in groups.groups], title=msg("group")),
@@ -80,7 +80,7 @@ def representation(subject: Subject, *, population: Any) -> Result:
     picture = Picture(
         "bars", "groups", msg("Share of each group"), {"labels": "group", "value": "share", "facet": "attribute"}
     )
-    tables = {"groups": shown}
+    tables = {"groups": table}
     notes: tuple[Message, ...] = ()
     if population is not None:
         against = compare_with_population(subject, population=population)

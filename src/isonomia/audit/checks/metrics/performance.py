@@ -22,8 +22,8 @@ from isonomia.subject import Subject
 def performance(subject: Subject) -> Result:
     """All metrics of the task, and the confusion table of a classification."""
     surface, figures = subject.surface, measured_all(subject)
-    shown = {name: figure for name, figure in figures.items() if METRICS[name].higher_is_better is not None}
-    tables = {"metrics": _metric_table(shown, subject)}
+    directed = {name: figure for name, figure in figures.items() if METRICS[name].higher_is_better is not None}
+    tables = {"metrics": _metric_table(directed, subject)}
     pictures: tuple[Picture, ...] = ()
     if surface.label is not None and len(surface.classes) <= 20:
         tables["confusion"] = _confusion_table(subject)
@@ -35,10 +35,10 @@ def performance(subject: Subject) -> Result:
                 {"actual": "true", "predicted": "predicted", "count": "n"},
             ),
         )
-    titles = {name: METRICS[name].title for name in shown}
-    formats = {name: METRICS[name].format for name in shown}
-    found = _findings(subject, shown)
-    return Result("performance", msg("Performance"), tables, shown, found, pictures, titles=titles, formats=formats)
+    titles = {name: METRICS[name].title for name in directed}
+    formats = {name: METRICS[name].format for name in directed}
+    found = _findings(subject, directed)
+    return Result("performance", msg("Performance"), tables, directed, found, pictures, titles=titles, formats=formats)
 
 
 def _metric_table(figures: dict[str, Estimate], subject: Subject) -> Table:

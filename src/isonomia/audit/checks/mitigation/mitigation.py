@@ -78,9 +78,9 @@ def mitigation(
     subject.needs_outcomes().needs_decisions()
     goals, ignored, why = _goals(goal, limit, policy, subject)
     judged, notes = sample_of(subject, max_rows)
-    learnt = None if train is None else sample_of(other_rows(subject, train), max_rows)[0]
-    estimator = _estimator(subject, learnt is not None, options)
-    if estimator is not None and learnt is None and options["methods"] == "applicable":
+    train_part = None if train is None else sample_of(other_rows(subject, train), max_rows)[0]
+    estimator = _estimator(subject, train_part is not None, options)
+    if estimator is not None and train_part is None and options["methods"] == "applicable":
         options["methods"] = _affordable(estimator, subject.task, max_fits // options["folds"], options)
     plan = Plan(
         goals=goals,
@@ -93,16 +93,16 @@ def mitigation(
     try:
         result = (
             plan.carry_out(judged, estimator, progress=subject.progress)
-            if learnt is None
-            else plan.carry_out(learnt, estimator, judged=judged, progress=subject.progress)
+            if train_part is None
+            else plan.carry_out(train_part, estimator, judged=judged, progress=subject.progress)
         )
     except (DataError, SpecError) as error:
         raise NotApplicable(error_message(error)) from error
     _needs_one(result)
-    trained = () if estimator is None else (_TRAINED if learnt is None else _TRAINED_APART,)
+    trained = () if estimator is None else (_TRAINED if train_part is None else _TRAINED_APART,)
     # of a fix, not of the model: notices; that groups trade places is what fixes do
-    told = [finding for finding in result.findings if finding.code != "mitigation.trades"]
-    found = tuple(replace(finding, severity="notice") for finding in told)
+    kept = [finding for finding in result.findings if finding.code != "mitigation.trades"]
+    found = tuple(replace(finding, severity="notice") for finding in kept)
     return replace(result, findings=found, notes=(*result.notes, *trained, *notes, *why))
 
 
@@ -173,8 +173,8 @@ def _furthest(subject: Subject, goal: Goal, folds: int) -> tuple[str, ...]:
     columns = [column for column in known if column.observed().counts().min() >= folds]
     if not columns:
         raise NotApplicable(msg("every protected attribute has a group of fewer than {n:# row|# rows}", n=folds))
-    wanted = goal.metrics(subject.task)
-    measured = measured_groups(subject, wanted, "each")
+    metrics = goal.metrics(subject.task)
+    measured = measured_groups(subject, metrics, "each")
     assert measured.groups is not None
     groups = measured.groups.groups
     enough = measured.sizes >= subject.settings.min_per_group
@@ -184,7 +184,7 @@ def _furthest(subject: Subject, goal: Goal, folds: int) -> tuple[str, ...]:
         values = [
             part.value[members]
             for metric, part in measured.measured.items()
-            if METRICS[metric.split("[")[0]].id in wanted
+            if METRICS[metric.split("[")[0]].id in metrics
         ]
         gaps = [float(np.nanmax(one) - np.nanmin(one)) for one in values if np.isfinite(one).any()]
         return max(gaps, default=-1.0)

@@ -237,16 +237,16 @@ class BoxDescent:
             if grouped.size:
                 value = at[grouped] - trees.origin[feature[grouped]]
                 left[grouped] = in_mask(trees.masks, trees.group[node[grouped]], value)
-            asked = np.flatnonzero(known >= 0)
-            goes = who[asked] & self.answers[known[asked]]
-            stays = who[asked] & ~goes
-            left[asked] = goes.any(axis=1)
-            parted = np.flatnonzero(left[asked] & stays.any(axis=1))
-            who[asked[parted]] = goes[parted]
-            person = np.concatenate([person, person[asked[parted]]])
-            who = np.concatenate([who, stays[parted]])
+            tests = np.flatnonzero(known >= 0)
+            goes = who[tests] & self.answers[known[tests]]
+            stays = who[tests] & ~goes
+            left[tests] = goes.any(axis=1)
+            split = np.flatnonzero(left[tests] & stays.any(axis=1))
+            who[tests[split]] = goes[split]
+            person = np.concatenate([person, person[tests[split]]])
+            who = np.concatenate([who, stays[split]])
             node = np.concatenate(
-                [np.where(left, trees.left[node], trees.right[node]), trees.right[node[asked[parted]]]]
+                [np.where(left, trees.left[node], trees.right[node]), trees.right[node[tests[split]]]]
             )
         return total
 

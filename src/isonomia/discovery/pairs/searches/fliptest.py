@@ -118,7 +118,7 @@ class _Run:
         column = space.people[:, space.protected[0]]
         self.first, self.second = np.flatnonzero(column == a), np.flatnonzero(column == b)
         if min(len(self.first), len(self.second)) < 1:
-            raise NotApplicable("one of the groups to compare has nobody in it")
+            raise NotApplicable("one of the groups to compare is empty")
         self.outcome = outcome
         self.how = ""
 

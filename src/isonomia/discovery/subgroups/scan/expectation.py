@@ -152,8 +152,8 @@ def _probabilities(problem: Problem) -> Floats | None:
     given = problem.probability
     if given is None or bool(((given == 0) | (given == 1)).all()):
         raise DataError(
-            "A scan compares outcomes with probabilities, but only decisions are there; with 0 and 1 as expectations "
-            "the score means nothing. Give a model with predict_proba, or y_pred as probabilities (out of fold, where "
+            "A scan compares outcomes with probabilities, but only decisions were given; with 0 and 1 as expectations "
+            "the score is meaningless. Give a model with predict_proba, or y_pred as probabilities (out of fold, where "
             "the model was trained on these rows)."
         )
     return np.column_stack([1 - given, given]) if given.ndim == 1 else given

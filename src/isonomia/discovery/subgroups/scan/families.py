@@ -102,20 +102,20 @@ class Family:
         low, high = self.grid[np.maximum(best - 1, 0)], self.grid[np.minimum(best + 1, len(self.grid) - 1)]
         own = np.ascontiguousarray(coefficients.T)
         slopes, curves = self.slope.T @ own, self.curve.T @ own
-        moving = np.arange(len(x))
+        active = np.arange(len(x))
         for _ in range(_STEPS):
-            at = self.functions(x[moving])
-            first, second = _along(at, slopes[:, moving]), _along(at, curves[:, moving])
-            low[moving] = np.where(first > 0, x[moving], low[moving])
-            high[moving] = np.where(first < 0, x[moving], high[moving])
+            at = self.functions(x[active])
+            first, second = _along(at, slopes[:, active]), _along(at, curves[:, active])
+            low[active] = np.where(first > 0, x[active], low[active])
+            high[active] = np.where(first < 0, x[active], high[active])
             with np.errstate(divide="ignore", invalid="ignore"):
-                step = np.where(second < 0, x[moving] - first / second, x[moving])
-            inside = (step >= low[moving]) & (step <= high[moving])
-            new = np.where(inside, step, np.where(first == 0, x[moving], (low[moving] + high[moving]) / 2))
-            moved = np.abs(new - x[moving])
-            x[moving] = new
-            moving = moving[moved > _CLOSE * (1 + np.abs(new))]
-            if not moving.size:
+                step = np.where(second < 0, x[active] - first / second, x[active])
+            inside = (step >= low[active]) & (step <= high[active])
+            new = np.where(inside, step, np.where(first == 0, x[active], (low[active] + high[active]) / 2))
+            moved = np.abs(new - x[active])
+            x[active] = new
+            active = active[moved > _CLOSE * (1 + np.abs(new))]
+            if not active.size:
                 break
         reached = _along(self.functions(x), own)
         return Peak(np.where(value > reached, self.grid[best], x), np.maximum(value, reached))
@@ -136,19 +136,19 @@ class Family:
     def _root(self, own: Floats, start: Floats, peak: Floats, level: float) -> Floats:
         """Newton from outside: of a concave function it comes nearer step by step and never passes the root."""
         x, slopes = start.copy(), self.slope.T @ own
-        moving = np.arange(len(x))
+        active = np.arange(len(x))
         for _ in range(_STEPS):
-            if not moving.size:
+            if not active.size:
                 break
-            at = self.functions(x[moving])
-            gap, rise = _along(at, own[:, moving]) - level, _along(at, slopes[:, moving])
+            at = self.functions(x[active])
+            gap, rise = _along(at, own[:, active]) - level, _along(at, slopes[:, active])
             with np.errstate(divide="ignore", invalid="ignore"):
-                step = x[moving] - gap / rise
-            between = (step - x[moving]) * (peak[moving] - step) >= 0  # rounding aside, always so
-            new = np.where(np.isfinite(step) & between, step, x[moving])
-            moved = np.abs(new - x[moving])
-            x[moving] = new
-            moving = moving[moved > _CLOSE * (1 + np.abs(new))]
+                step = x[active] - gap / rise
+            between = (step - x[active]) * (peak[active] - step) >= 0  # rounding aside, always so
+            new = np.where(np.isfinite(step) & between, step, x[active])
+            moved = np.abs(new - x[active])
+            x[active] = new
+            active = active[moved > _CLOSE * (1 + np.abs(new))]
         return x
 
 

@@ -1,4 +1,4 @@
-"""The standard error that a caller asks of sampled values, and what is stated where the budget did not reach it."""
+"""The standard error that a caller wants of sampled values, and the note where the budget did not reach it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ ERROR = Parameter(
 )
 
 
-def missed_error(error: float, asked: float) -> Message:
-    """That values are less precise than asked."""
+def missed_error(error: float, target: float) -> Message:
+    """A note that values are less precise than requested."""
     return msg(
         "Standard errors are up to {error:num}, more than the {asked:num} requested: allow more model rows.",
         error=error,
-        asked=asked,
+        asked=target,
     )
