@@ -66,7 +66,7 @@ def validated(model: type[M], content: Mapping[str, Any], where: str, *, also: S
 def problems_of(problems: Sequence[str], where: str) -> SpecError:
     """One error that lists all problems."""
     listed = "\n".join(f"  - {problem}" for problem in problems)
-    return SpecError(f"{where[0].upper()}{where[1:]} has {len(problems)} problem(s):\n{listed}", problems)
+    return SpecError(f"{where[0].upper()}{where[1:]} is not valid:\n{listed}", problems)
 
 
 class _Plain(yaml.SafeLoader):

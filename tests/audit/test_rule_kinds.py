@@ -13,6 +13,7 @@ from isonomia.audit import exit_code
 from isonomia.evidence import Estimate
 from isonomia.evidence.intervals import normal_quantile
 from isonomia.evidence.simultaneous import simultaneous_level
+from isonomia.languages import People
 
 RATIO = {"name": "ratio", "metric": "selection_rate", "measure": "ratio", "at_least": 0.8}
 NO_CRITICAL = {"kind": "findings", "name": "no critical finding"}
@@ -62,7 +63,8 @@ def test_the_policy_brings_the_checks_that_its_rules_are_about() -> None:
 def test_a_count_of_a_check_is_a_fact(limit: float, outcome: str) -> None:
     rule = {"kind": "check", "name": "groups", "check": "representation", "figure": "groups", "at_most": limit}
     found = criteria(own(rule), checks="representation")["groups"]
-    assert (found.outcome, found.estimate.value) == (outcome, 4)
+    assert (found.outcome, found.estimate.value, found.estimate.low) == (outcome, 4, None)
+    assert str(found.sentence).startswith(f"Groups is 4. The limit is {limit:.0f}.")
 
 
 def test_a_figure_of_a_check_is_decided_by_an_interval_for_all_rules() -> None:
@@ -94,6 +96,9 @@ def test_of_a_table_the_worst_row_counts() -> None:
     assert found.estimate.value == pytest.approx(
         np.nanmax(report["group_calibration"].tables["by_group"]["ece"].values)
     )
+    assert found.who
+    assert str(People.of(found.who).message) in str(found.sentence)
+    assert found.key == "ece-of-groups", "whoever is worst off"
     women = criteria(own({**rule, "where": {"group": "sex=women"}}), checks="representation")["ece-of-groups"]
     assert women.estimate.value < found.estimate.value
 
@@ -103,6 +108,21 @@ def test_a_figure_that_a_check_does_not_report_is_an_error(figure: str) -> None:
     rule = {"kind": "check", "name": "ece", "check": "calibration", "figure": figure, "at_most": 0.05}
     with pytest.raises(iso.SpecError, match="reports no figure"):
         criteria(own(rule), checks="representation")
+
+
+def test_a_search_that_ended_early_is_not_enough_evidence() -> None:
+    """The share of all possible people has no estimate where the time limit ends the search."""
+    rule = {"kind": "check", "name": "pairs", "check": "pairs", "figure": "share", "at_most": 0.05}
+    data = people()
+    report = iso.audit(
+        data,
+        lambda frame: (frame["pay"] > 50).astype(int),
+        policy=own(rule),
+        checks="pairs",
+        options={"pairs": {"max_seconds": 1e-6}},
+    )
+    assert report.verdict is not None
+    assert report.verdict.outcome == "not_enough_evidence"
 
 
 def test_a_check_without_a_result_is_not_enough_evidence() -> None:

@@ -88,6 +88,7 @@ def test_findings_fail_a_run_without_a_policy_where_they_are_asked_to(folder: Pa
         (["--set", "seed"], "key=value"),
         (["--set", "=3"], "key=value"),
         (["--set", "sed=3"], "Did you mean 'seed'"),
+        (["--set", "data=b.csv"], "Unknown key `data` in the spec"),
         (["--set", "checks.a=3"], "`checks` is not a mapping"),
         (["--set", "seed=[1"], "cannot be read as a value"),
         (["--set", "seed=!!python/name:os.system"], "cannot be read as a value"),

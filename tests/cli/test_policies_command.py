@@ -38,6 +38,15 @@ def test_an_unknown_policy_is_a_clear_error() -> None:
     done = runner.invoke(app, ["policies", "show", "eoec"])
     assert done.exit_code == 2
     assert "Did you mean 'eeoc'" in done.stderr
+    assert runner.invoke(app, ["policies", "show", "nothing"]).stderr.count("us-lending") == 1
+
+
+def test_shipped_policies_are_shown_in_portuguese() -> None:
+    listed = " ".join(runner.invoke(app, ["policies", "--lang", "pt-BR"]).stdout.split())
+    assert "Regra dos quatro quintos" in listed
+    shown = runner.invoke(app, ["policies", "show", "engineering", "--lang", "pt-BR"]).stdout
+    assert "diferença de acurácia" in shown
+    assert "Nenhum par de grupos" in shown
 
 
 def test_the_template_is_a_policy_that_the_schema_accepts(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from isonomia.evidence import Result, Table
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, OutcomeName, msg
 from isonomia.metrics import METRICS
 from isonomia.robustness import SCENARIOS
 
@@ -35,7 +35,7 @@ def metric_title(code: str) -> Message | None:
     parts = _OF_CLASS.fullmatch(code)
     if parts is None or parts[1] not in METRICS:
         return None
-    return msg('{metric} of "{label}"', metric=METRICS[parts[1]].title, label=parts[2])
+    return msg('{metric} of "{label}"', metric=METRICS[parts[1]].title, label=OutcomeName(parts[2]))
 
 
 def scenario_title(code: str) -> Message | None:

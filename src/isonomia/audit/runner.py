@@ -165,7 +165,7 @@ def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: ProgressLike =
     >>> report = run({"dataset": "people.csv", "target": "hired", "protcted": ["sex"]})
     Traceback (most recent call last):
     ...
-    isonomia.errors.SpecError: The spec has 1 problem(s):
+    isonomia.errors.SpecError: The spec is not valid:
       - Unknown key `protcted` in the spec. ...
     """
     given = read_spec(spec)

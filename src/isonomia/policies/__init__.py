@@ -1,6 +1,15 @@
 """What is required: policies with their rules, limits, sources and standing."""
 
-from isonomia.policies.policy import Dates, Policy, PolicyKind, Status, load_policy, policy_names, shipped_texts
+from isonomia.policies.policy import (
+    Dates,
+    Policy,
+    PolicyKind,
+    Status,
+    load_policy,
+    policy_names,
+    policy_text,
+    shipped_texts,
+)
 from isonomia.policies.policy_schema import policy_schema, policy_template
 from isonomia.policies.rules import RULE_KINDS, BaseRule, CheckRule, FigureRule, FindingsRule, LimitRule, Rule, RuleSide
 
@@ -21,5 +30,6 @@ __all__ = [
     "policy_names",
     "policy_schema",
     "policy_template",
+    "policy_text",
     "shipped_texts",
 ]

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from isonomia.config_files import read_mapping, validated
 from isonomia.errors import SpecError, close_to
+from isonomia.languages import Message
 from isonomia.policies.rules import SHAPE, AnyRule, FigureRule, Text
 
 #: threshold: limits, and a verdict; documentation: figures that the report has to hold, and no limit.
@@ -117,6 +118,18 @@ def shipped_texts() -> frozenset[str]:
     return frozenset(" ".join(text.split()) for text in own)
 
 
+def policy_text(text: str) -> Message:
+    """A text of a policy as a message: a shipped one is translated, a user's own is data and escaped where shown.
+
+    >>> policy_text("at most {5}").text(escape=str.upper)
+    'AT MOST {5}'
+    >>> policy_text("accuracy gap").text("pt-BR")
+    'diferença de acurácia'
+    """
+    line = " ".join(text.split())
+    return Message(line) if line in shipped_texts() else Message("{text}", {"text": line})
+
+
 def load_policy(policy: str | Path | Mapping[str, Any] | Policy) -> Policy:
     """A shipped policy by its name, a YAML or JSON file, a mapping, or a policy as it is.
 
@@ -136,8 +149,5 @@ def load_policy(policy: str | Path | Mapping[str, Any] | Policy) -> Policy:
         return validated(Policy, yaml.safe_load(text), "the policy")
     path = Path(policy).expanduser()
     if not path.is_file():
-        raise SpecError(
-            f"Unknown policy or policy file {str(policy)!r}.{close_to(policy, policy_names())} "
-            f"Shipped: {', '.join(policy_names())}."
-        )
+        raise SpecError(f"Unknown policy or policy file {str(policy)!r}.{close_to(policy, policy_names())}")
     return validated(Policy, read_mapping(path), f"the policy in {str(path)!r}")

@@ -108,7 +108,7 @@ def _criteria(document: Document, language: str) -> list[Text | Grid]:
             Text(words.CRITERIA[criterion.outcome].text(language), style=_COLOURS[criterion.outcome]),
             Text(criterion.key or sentence(criterion.name, language)),
             Text(words.people_of(criterion, language)),
-            Text(figure(criterion.estimate, language)),
+            Text(figure(criterion.estimate, language, words.style_of(criterion))),
             Text(words.limit(criterion, language)),
         )
     lines: list[Text | Grid] = [Text(""), grid]

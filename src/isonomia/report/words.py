@@ -137,8 +137,10 @@ def people_of(
 
 
 def style_of(criterion: Criterion) -> str:
-    """How the figure of a criterion is written: differences of rates in points, rates as percentages."""
-    form = METRICS[criterion.metric].format if criterion.metric in METRICS.ids() else "num"
+    """How the figure of a criterion is written: differences of rates in points, rates as percentages, counts whole."""
+    if criterion.estimate.method == "count":
+        return "int"
+    form = METRICS[criterion.metric].format if criterion.metric in METRICS else "num"
     if criterion.measure == "value":
         return form
     return "points" if criterion.measure == "difference" and form == "pct" else "num"

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from isonomia.audit.verdicts.metric_criteria import decide, unsure
 from isonomia.audit.verdicts.missing_criterion import missing_criterion
-from isonomia.audit.verdicts.policy_texts import policy_text
 from isonomia.audit.verdicts.rule_evidence import Evidence
 from isonomia.audit.verdicts.verdict_sentences import documented, explained, overall_sentence
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import SEVERITIES, Estimate, Result, Severity
 from isonomia.evidence.intervals import normal_quantile
 from isonomia.evidence.simultaneous import simultaneous_level
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, People, msg
+from isonomia.languages.people import people_of
 from isonomia.metrics import METRICS
-from isonomia.policies import CheckRule, FigureRule, FindingsRule
+from isonomia.policies import CheckRule, FigureRule, FindingsRule, policy_text
 from isonomia.report import Criterion, Section, VerdictOutcome
 
 
@@ -35,21 +35,23 @@ def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, 
     except NotApplicable as error:
         return missing_criterion(rule, "not_enough_evidence", error.message)
     together = n_picks - 1 + max(len(figures), 1)  # the worst row counts, so all rows are looked at
-    valued = [(figure, evidence) for figure in figures if (evidence := _evidence(figure, level, together))]
+    valued = [(one, evidence) for one in figures if (evidence := _evidence(one.figure, level, together))]
     if not valued:
-        notes = [str(figure.note) for figure in figures if figure.note]
+        notes = [str(one.figure.note) for one in figures if one.figure.note]
         why: Message | str = notes[0] if notes else msg("the check reports no such figure")
         return missing_criterion(rule, "not_enough_evidence", why)
-    outcome, figure, evidence = _worst(rule, valued)
+    outcome, worst, evidence = _worst(rule, valued)
     reason = unsure(rule, evidence, form) if outcome == "not_enough_evidence" else None
-    statement = overall_sentence(rule, name, form, evidence)
-    low, high = (end if np.isfinite(end) else None for end in (evidence.low, evidence.high))
+    statement = overall_sentence(rule, name, form, evidence, worst.who)
+    whole = worst.figure.method == "count"
+    low, high = (None if whole or not np.isfinite(end) else end for end in (evidence.low, evidence.high))
     return Criterion(
         name,
         outcome,
-        replace(figure, low=low, high=high, level=level),
+        replace(worst.figure, low=low, high=high, level=level),
         rule.limit,
         rule.side,
+        who=worst.who,
         citation=rule.citation,
         reason=reason,
         rule=rule.id,
@@ -58,10 +60,18 @@ def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, 
     )
 
 
-def _worst(rule: CheckRule, valued: Sequence[tuple[Estimate, Evidence]]) -> tuple[VerdictOutcome, Estimate, Evidence]:
+@dataclass(frozen=True)
+class _Reported:
+    """A figure of a check, and the people of its row; nobody in particular for one over everyone."""
+
+    figure: Estimate
+    who: Mapping[str, str] = field(default_factory=dict)
+
+
+def _worst(rule: CheckRule, valued: Sequence[tuple[_Reported, Evidence]]) -> tuple[VerdictOutcome, _Reported, Evidence]:
     """The figure that decides: one beyond the limit, else one that is not settled, else the closest to it."""
     order: tuple[VerdictOutcome, ...] = ("exceeds", "not_enough_evidence", "meets")
-    each = [(decide(rule, evidence), figure, evidence) for figure, evidence in valued]
+    each = [(decide(rule, evidence), one, evidence) for one, evidence in valued]
     return min(each, key=lambda one: (order.index(one[0]), rule.sign * (one[2].value - rule.limit)))
 
 
@@ -219,15 +229,18 @@ def _why_absent(checks: Sequence[str], sections: Sequence[Section]) -> Message:
     return msg("the check {check} has no result ({reason})", check=section.title, reason=section.reason)
 
 
-def _figures(rule: CheckRule, result: Result) -> tuple[list[Estimate], str]:
+def _figures(rule: CheckRule, result: Result) -> tuple[list[_Reported], str]:
     """The figures that a rule names, and how they are written."""
     if rule.figure in result.values:
         value = result.values[rule.figure]
         if isinstance(value, Estimate):
-            return [value], "num"
+            return [_Reported(value)], "int" if value.method == "count" else "num"
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise SpecError(f"The figure {rule.figure!r} of the check {rule.check!r} is not a number.")
-        return [Estimate(value, n=0, method="count" if isinstance(value, int) else "")], "num"
+        whole = isinstance(value, int)
+        return [_Reported(Estimate(value, n=0, method="count" if whole else ""))], "int" if whole else "num"
+    if rule.figure in result.titles:  # the check knows it, and this run does not have it: a search that ended early
+        raise NotApplicable(msg("the check reports no such figure"))
     table_name, _, column_name = rule.figure.partition(".")
     table = result.tables.get(table_name)
     if table is None or column_name not in table.names:
@@ -242,9 +255,14 @@ def _figures(rule: CheckRule, result: Result) -> tuple[list[Estimate], str]:
         if all(str(table[name].values[row]) == value for name, value in rule.where.items())
     ]
     column = table[column_name]
-    form = "pct" if column.format == "pct" else "num"
-    whole = column.format == "int"
-    return [replace(column.estimate(row), method="count" if whole else "") for row in rows], form
+    form = column.format if column.format in ("pct", "int") else "num"
+    method = "count" if form == "int" else ""
+    groups = table["group"].values if "group" in table.names else [None] * len(table)
+    whose = [people_of(groups[row]) or People(()) for row in rows]
+    return [
+        _Reported(replace(column.estimate(row), method=method), dict(who.values))
+        for row, who in zip(rows, whose, strict=True)
+    ], form
 
 
 def _evidence(figure: Estimate, level: float, n_picks: int) -> Evidence | None:

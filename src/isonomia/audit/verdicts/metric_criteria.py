@@ -9,7 +9,6 @@ import numpy as np
 
 from isonomia.audit.naming import metric_title
 from isonomia.audit.verdicts.missing_criterion import missing_criterion
-from isonomia.audit.verdicts.policy_texts import policy_text
 from isonomia.audit.verdicts.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
 from isonomia.audit.verdicts.verdict_sentences import (
     Compared,
@@ -23,7 +22,7 @@ from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, affected
 from isonomia.languages import Message, People, msg
 from isonomia.metrics import METRICS
-from isonomia.policies import LimitRule, Policy, Rule
+from isonomia.policies import LimitRule, Policy, Rule, policy_text
 from isonomia.report import Criterion, Point, VerdictOutcome
 from isonomia.subject import Subject
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from isonomia.audit.verdicts.policy_texts import policy_text
 from isonomia.audit.verdicts.verdict_sentences import without_figure
 from isonomia.evidence import Estimate
 from isonomia.languages import Message
-from isonomia.policies import BaseRule, FindingsRule, LimitRule, Rule
+from isonomia.policies import BaseRule, FindingsRule, LimitRule, Rule, policy_text
 from isonomia.report import Criterion, VerdictOutcome
 
 

@@ -1,11 +1,11 @@
-"""What a report prints of a policy itself: its own texts, how it decides, and whether it is in force."""
+"""What a report prints of a policy: how it decides, and whether it is in force."""
 
 from __future__ import annotations
 
 from datetime import date
 
 from isonomia.languages import Message, msg
-from isonomia.policies import Policy, Status, shipped_texts
+from isonomia.policies import Policy, Status
 
 _STATUS: dict[Status, Message | None] = {
     "in_force": msg("Status: in force."),
@@ -15,18 +15,6 @@ _STATUS: dict[Status, Message | None] = {
     "rescinded": msg("Status: rescinded; it no longer applies."),
     "internal": None,
 }
-
-
-def policy_text(text: str) -> Message:
-    """A text of a policy as a message: a shipped one is translated, a user's own is data and escaped where shown.
-
-    >>> policy_text("at most {5}").text(escape=str.upper)
-    'AT MOST {5}'
-    >>> policy_text("accuracy gap").text("pt-BR")
-    'diferença de acurácia'
-    """
-    line = " ".join(text.split())
-    return Message(line) if line in shipped_texts() else Message("{text}", {"text": line})
 
 
 def basis_of(policy: Policy) -> Message:

@@ -12,10 +12,10 @@ from datetime import UTC, date, datetime
 
 from isonomia.audit.verdicts.check_criteria import check_criterion, figure_criteria, findings_criterion
 from isonomia.audit.verdicts.metric_criteria import metric_criteria
-from isonomia.audit.verdicts.policy_texts import basis_of, policy_text, standing_of
+from isonomia.audit.verdicts.policy_texts import basis_of, standing_of
 from isonomia.audit.verdicts.verdict_sentences import verdict_sentence
 from isonomia.languages import Message, Words
-from isonomia.policies import BaseRule, CheckRule, FigureRule, FindingsRule, Policy, Rule
+from isonomia.policies import BaseRule, CheckRule, FigureRule, FindingsRule, Policy, Rule, policy_text
 from isonomia.report import Criterion, Section, Verdict, VerdictOutcome
 from isonomia.subject import Subject
 

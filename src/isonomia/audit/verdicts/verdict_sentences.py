@@ -66,10 +66,15 @@ def style_of(rule: Rule, metric: Metric) -> str:
     return "points" if rule.measure == "difference" and metric.format == "pct" else metric.format
 
 
-def overall_sentence(rule: LimitRule, title: Message | str, form: str, evidence: Evidence) -> Message:
-    """A figure over everyone: "Accuracy is 84.1%. The interval is 82.1% to 85.8%; ..."."""
-    value = amount(evidence.value, form, limit=rule.limit)
-    return msg("{metric:first} is {value}. {tail}", metric=title, value=value, tail=_limits(rule, evidence, form))
+def overall_sentence(
+    rule: LimitRule, title: Message | str, form: str, evidence: Evidence, who: Mapping[str, str] | None = None
+) -> Message:
+    """A figure over everyone, or of some people: "Accuracy is 84.1%. The interval is 82.1% to 85.8%; ..."."""
+    facts = {"metric": title, "value": amount(evidence.value, form, limit=rule.limit)}
+    facts["tail"] = _limits(rule, evidence, form)
+    if who:
+        return msg("{metric:first} is {value} for {who}. {tail}", who=People.of(who), **facts)
+    return msg("{metric:first} is {value}. {tail}", **facts)
 
 
 def explained(statement: Message, outcome: VerdictOutcome, reason: Message | str | None) -> Message:
@@ -151,7 +156,7 @@ def _limits(rule: LimitRule, evidence: Evidence, style: str) -> Message:
     """The interval and the limit: the end of the sentence."""
     limit = amount(rule.limit, style)
     ends = [end for end in (evidence.low, evidence.high) if np.isfinite(end)]
-    if len(ends) < 2:
+    if len(ends) < 2 or ends[0] == ends[1]:  # a count is a fact
         return msg("The limit is {limit}.", limit=limit)
     low = Message("{x:points}", {"x": ends[0]}) if style == "points" else amount(ends[0], style, limit=rule.limit)
     high = amount(ends[1], style, limit=rule.limit)

@@ -34,7 +34,7 @@ def _list(screen: Screen) -> None:
     if screen.json:
         screen.data(entries)
     columns = ("policy", "kind", "status", "title", "source")
-    screen.table(Table.of({key: [entry[key] for entry in entries] for key in columns}))
+    screen.table(Table.of({key: [_text(entry[key], screen.language) for entry in entries] for key in columns}))
 
 
 @policies.command("show")
@@ -51,12 +51,12 @@ def show(
         screen.data(record)
     for key, value in record.items():
         if key != "rules" and value not in (None, ""):
-            screen.say(f"{key:14} {_text(value)}")
+            screen.say(f"{key:14} {_text(value, screen.language)}")
     for rule in record["rules"]:
-        screen.say(f"rule {rule['id']}: {rule['name']}")
+        screen.say(f"rule {rule['id']}: {_text(rule['name'], screen.language)}")
         for key, value in rule.items():
             if key not in ("id", "name") and value not in (None, "", [], {}):
-                screen.say(f"    {key:12} {_text(value)}")
+                screen.say(f"    {key:12} {_text(value, screen.language)}")
 
 
 @policies.command("schema")
@@ -77,7 +77,10 @@ def template() -> None:
     typer.echo(policy_template(), nl=False)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, language: str) -> str:
+    """A value of a policy; the texts of shipped ones are translated."""
+    from isonomia.policies import policy_text
+
     if isinstance(value, dict):
         return ", ".join(f"{key} {item}" for key, item in value.items() if item is not None)
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else policy_text(str(value)).text(language)

@@ -12,7 +12,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 from isonomia.cli.output.reader import reader_language
-from isonomia.errors import IsonomiaError
+from isonomia.errors import IsonomiaError, SpecError
 from isonomia.languages import error_text
 
 #: Keywords of Python whose option has another name.
@@ -28,7 +28,9 @@ class Command(TyperCommand):
         try:
             return super().invoke(ctx)
         except IsonomiaError as error:
-            error.args = (in_option_words(error_text(error, reader_language()), options_of(self.params)),)
+            listed = isinstance(error, SpecError) and error.problems != (str(error),)
+            options = {} if listed else options_of(self.params)  # what is wrong in a file is named by the file's keys
+            error.args = (in_option_words(error_text(error, reader_language()), options),)
             raise
 
 
