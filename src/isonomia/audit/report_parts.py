@@ -35,7 +35,7 @@ class Findings(tuple[Finding, ...]):
 
 
 def part_frame(document: Document, part: Part) -> Any:
-    """A part of a report as a frame: pandas where it is installed, else Polars."""
+    """A part of a report as a frame: pandas where it is installed, else Polars, else PyArrow."""
     Choice(tuple(_PARTS)).check("part", part)
     rows, columns = _PARTS[part](document)
     return to_frame({name: [row.get(name) for row in rows] for name in columns})
