@@ -26,7 +26,7 @@ $(BIN)/python:
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@echo "== Installing Isonomia"
-	@$(PIP) --editable .
+	@$(PIP) --editable '.[pandas]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import io
 import lzma
 import zipfile
@@ -191,16 +192,52 @@ def test_wrapped_by_narwhals(tmp_path):
     assert isinstance(iso.read(tmp_path / "t.csv").column("a"), nw.Series)
 
 
+def without(monkeypatch, *packages):
+    """As if some packages were not installed."""
+    found = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in packages else found(name))
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
 def test_without_pandas_and_pyarrow(tmp_path, monkeypatch, suffix):
     frame = pl.DataFrame({"zip": ["00123", None], "n": [1, None], "pay": [1.5, None], "ok": [True, None]})
     file = tmp_path / f"t{suffix}"
     getattr(frame, {".csv": "write_csv", ".parquet": "write_parquet"}.get(suffix, "write_ndjson"))(file)
     expected = iso.read(file, backend="polars").frame
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    without(monkeypatch, "pandas", "pyarrow")
     found = iso.read(file).frame
     assert found.equals(expected)
     assert found.schema == expected.schema
+
+
+@pytest.mark.parametrize("write", ["write_ipc", "write_ipc_stream"])
+def test_arrow_without_polars(tmp_path, monkeypatch, write):
+    frame = pl.DataFrame(
+        {"sex": ["F", None], "when": pl.Series(["2024-02-29"] * 2).str.to_date(), "pay": [1.5, None], "n": [1, 2]},
+        schema_overrides={"sex": pl.Categorical},
+    )
+    file = tmp_path / "t.arrow"
+    getattr(frame, write)(file)
+    cut = tmp_path / "cut.arrow"
+    cut.write_bytes(file.read_bytes()[:300])
+    expected = {backend: iso.read(file, backend=backend) for backend in ("pandas", "pyarrow")}
+    without(monkeypatch, "polars")
+    for backend, data in expected.items():
+        found = iso.read(file, backend=backend)
+        assert found.backend == backend
+        assert found.kinds == data.kinds
+        assert found.fingerprint == data.fingerprint
+        assert iso.read(file, backend=backend, columns=["n", "sex"]).columns == ("n", "sex")
+        with pytest.raises(iso.DataError, match="cannot be read as Arrow"):
+            iso.read(cut, backend=backend)
+
+
+def test_parquet_columns_keep_their_names_beside_nested_ones(tmp_path):
+    nested = {"Name": {"Name": "x", "parts": [{"a": 1, "b": [2]}]}, "many": [[1], [2, 3]], "name": 1, "NAME": "y"}
+    pl.DataFrame([nested]).write_parquet(tmp_path / "t.parquet")
+    data = iso.read(tmp_path / "t.parquet")
+    assert data.columns == tuple(nested)
+    assert column(data, "NAME") == ["y"]
 
 
 def test_texts_that_never_are_objects_leave_the_frame_that_duckdb_makes(tmp_path):

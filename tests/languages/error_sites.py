@@ -62,6 +62,7 @@ NAMES = frozenset(
         "onnx",
         "pandas",
         "paper",
+        "polars",
         "postgres",
         "store",
         "torch",

@@ -140,7 +140,7 @@ class Report:
         raise AuditFailed(f"{headline} (exit code {code}).\n" + "\n".join(f"  - {line}" for line in lines))
 
     def to_frame(self, part: Part = "findings") -> Any:
-        """A part of the report as a frame, pandas where it is installed, else Polars.
+        """A part of the report as a frame, pandas where it is installed, else Polars, else PyArrow.
 
         Parameters
         ----------

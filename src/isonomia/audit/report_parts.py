@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from isonomia.data import default_backend, to_frame
+from isonomia.data import to_frame
 from isonomia.evidence import Estimate, Finding, Fold
 from isonomia.parameters import Choice
 from isonomia.report import Document
@@ -35,10 +35,10 @@ class Findings(tuple[Finding, ...]):
 
 
 def part_frame(document: Document, part: Part) -> Any:
-    """A part of a report as a frame: pandas where it is installed, else Polars."""
+    """A part of a report as a frame: pandas where it is installed, else Polars, else PyArrow."""
     Choice(tuple(_PARTS)).check("part", part)
     rows, columns = _PARTS[part](document)
-    return to_frame({name: [row.get(name) for row in rows] for name in columns}, default_backend())
+    return to_frame({name: [row.get(name) for row in rows] for name in columns})
 
 
 def _findings(document: Document) -> tuple[list[dict[str, Any]], Sequence[str]]:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting.by_code import count_by
-from isonomia.data import Bands, backend_of, index_of, to_numpy
+from isonomia.data import Bands, index_of, to_numpy
+from isonomia.data.frames import installed
 from isonomia.errors import DataError
 from isonomia.languages import Name, msg
 from isonomia.languages.naming import between, number
@@ -252,8 +253,8 @@ def _from_unique(array: NDArray[Any], missing: NDArray[np.bool_] | None) -> tupl
 
 
 def _from_texts(array: NDArray[Any]) -> tuple[CodeArray, tuple[Any, ...]]:
-    """Texts and mixed objects, hashed by the frame library at hand (a sort of texts is many times slower)."""
-    if backend_of() == "pandas":
+    """Texts and mixed objects, hashed by pandas where installed (a sort of texts is many times slower)."""
+    if installed("pandas"):
         import pandas as pd
 
         return _from_hashed(*pd.factorize(array.astype(object), use_na_sentinel=True))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from isonomia.data.frames import Backend
-from isonomia.errors import require
+from isonomia.data.frames import Backend, installed, require_backend
 
 
 @contextlib.contextmanager
@@ -56,13 +54,12 @@ def collected(connection: Any, query: str, backend: Backend, names: Sequence[str
 
 def relation_frame(relation: Any, backend: Backend) -> Any:
     """The rows of a relation as a frame."""
+    require_backend(backend)
     if backend == "pandas":
-        require("pandas", extra="pandas", purpose="backend='pandas'")
         return _pandas(relation)
     if backend == "pyarrow":
-        require("pyarrow", extra="arrow", purpose="backend='pyarrow'")
         return relation.to_arrow_table()
-    return relation.pl() if importlib.util.find_spec("pyarrow") is not None else _polars(relation.fetchnumpy())
+    return relation.pl() if installed("pyarrow") else _polars(relation.fetchnumpy())
 
 
 def _pandas(relation: Any) -> Any:
@@ -71,7 +68,7 @@ def _pandas(relation: Any) -> Any:
     DuckDB itself makes an object of every text of the whole table first, which takes ten times the frame's memory.
     """
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    if "VARCHAR" not in kinds.values() or importlib.util.find_spec("pyarrow") is None:
+    if "VARCHAR" not in kinds.values() or not installed("pyarrow"):
         return relation.df()
     import duckdb
     import pandas as pd

@@ -24,7 +24,7 @@ from isonomia.data.engines.role_counts import (
     count_roles,
 )
 from isonomia.data.engines.rows import row_bytes
-from isonomia.data.frames import backend_of
+from isonomia.data.frames import backend_of, default_backend
 from isonomia.data.outcomes import given_positive, given_task
 from isonomia.data.packed import Packed
 from isonomia.data.role_table import RoleTable
@@ -180,7 +180,7 @@ class Dataset(RoleTable):
             self._packed = Packed(table)
         if len(table) == 0:
             raise DataError("The table has no rows; there is nothing to examine.")
-        self.backend = backend_of(table)
+        self.backend = backend_of(table) or default_backend()
         types = {**(self.engine.schema if self.engine is not None else {}), **table.schema}
         self.kinds = {column: self.given_kinds.get(column) or kind_of_type(types[column]) for column in columns}
         check_contents(table, roles, self.kinds)

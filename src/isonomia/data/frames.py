@@ -12,22 +12,39 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.errors import DataError
+from isonomia.errors import DataError, MissingExtraError, require
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 BACKENDS: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
+_EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
 
 
 def default_backend() -> Backend:
-    """The kind of frame to build where the user gave none: pandas where installed, else Polars.
+    """The kind of frame to build where the user gave none: pandas where installed, else Polars, else PyArrow.
 
-    Most scikit-learn pipelines want pandas; Polars comes with the package.
+    Most scikit-learn pipelines want pandas.
+
+    Raises
+    ------
+    MissingExtraError
+        When none of the three is installed.
     """
-    return "pandas" if importlib.util.find_spec("pandas") is not None else "polars"
+    for backend in BACKENDS:
+        if installed(backend):
+            return backend
+    raise MissingExtraError(
+        "Tables need pandas, Polars or PyArrow, and none of them is installed. Install one: pip install "
+        "'isonomia[pandas]'"
+    )
 
 
-def backend_of(*objects: object) -> Backend:
-    """The kind of the first object that is a frame or a series; the default kind where none is."""
+def require_backend(backend: Backend) -> None:
+    """Raise an error with the install command where the library of this kind of frame is missing."""
+    require(backend, extra=_EXTRAS[backend], purpose=f"backend={backend!r}")
+
+
+def backend_of(*objects: object) -> Backend | None:
+    """The kind of the first object that is a frame or a series; None where none is."""
     for item in objects:
         root = type(item).__module__.split(".")[0]
         if root in BACKENDS:
@@ -36,7 +53,7 @@ def backend_of(*objects: object) -> Backend:
             name = item.implementation.name.lower()
             if name in BACKENDS:
                 return name
-    return default_backend()
+    return None
 
 
 def usual_kind(value: object) -> str | None:
@@ -94,14 +111,16 @@ def wrap(frame: object) -> nw.DataFrame[Any]:
     return wrapped
 
 
-def to_frame(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: Backend) -> Any:
-    """Build a native frame of one kind from columns.
+def to_frame(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: Backend | None = None) -> Any:
+    """Build a native frame of one kind from columns; of the default kind where none is named.
 
     Object arrays keep `None` as the frame's own missing value.
 
     >>> to_frame({"sex": ["F", "M"], "n": [3, 4]}, "polars").shape
     (2, 2)
     """
+    backend = backend or default_backend()
+    require_backend(backend)
     plain = {name: _plain(values) for name, values in columns.items()}
     return _pandas_frame(plain) if backend == "pandas" else nw.from_dict(plain, backend=backend).to_native()
 
@@ -122,6 +141,11 @@ def to_numpy(values: object) -> np.ndarray[Any, Any]:
 def loaded(package: str) -> bool:
     """Whether a package is already imported, so that asking what kind an object is costs nothing."""
     return package in sys.modules
+
+
+def installed(package: str) -> bool:
+    """Whether a package can be imported; it is not imported to find out."""
+    return importlib.util.find_spec(package) is not None
 
 
 def _array_of(values: list[Any]) -> np.ndarray[Any, Any]:
@@ -233,10 +257,7 @@ def _from_mapping(columns: Mapping[Any, Any]) -> nw.DataFrame[Any]:
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"The columns differ in length: {lengths}. Every column needs one value per row.")
-    return nw.from_native(
-        to_frame({str(name): to_numpy(values) for name, values in columns.items()}, default_backend()),
-        eager_only=True,
-    )
+    return nw.from_native(to_frame({str(name): to_numpy(values) for name, values in columns.items()}), eager_only=True)
 
 
 def _with_inferred_dtypes(frame: Any) -> Any:

@@ -100,7 +100,7 @@ def read(
         Largest file to read, in bytes after unpacking: 4 GiB by default, and at most 100 times the size of a packed
         file that unpacks to more than 256 MiB.
     backend : "pandas", "polars" or "pyarrow", optional
-        The kind of frame to build; pandas where it is installed, else Polars.
+        The kind of frame to build; pandas where it is installed, else Polars, else PyArrow.
     **given
         What each column is for: the keywords of `Dataset`. Where rows are counted: the keywords of
         `data.engines.options.EngineOptions` (``engine="duckdb", memory="512MB"``; ``table="loans"`` or

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from isonomia.data import Backend, default_backend, to_frame
+from isonomia.data import Backend, to_frame
 from isonomia.display import Shown
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence.column import Column, Values, plain
@@ -24,8 +24,8 @@ class Table(Record, Shown, kind="table"):
     columns : tuple of Column
     title : Message, optional
         The table's own title.
-    backend : "pandas", "polars" or "pyarrow"
-        The kind of frame the user gave, and gets back.
+    backend : "pandas", "polars" or "pyarrow", optional
+        The kind of frame the user gave, and gets back; None where arrays were given.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Table(Record, Shown, kind="table"):
 
     columns: tuple[Column, ...]
     title: Message | None = None
-    backend: Backend = field(default_factory=default_backend)
+    backend: Backend | None = None
 
     def __post_init__(self) -> None:
         lengths = {column.name: len(column) for column in self.columns}
@@ -67,7 +67,7 @@ class Table(Record, Shown, kind="table"):
         [None, 'no rows']
         """
         filled = tuple(column.filled([row[column.name] for row in rows]) for column in columns)
-        return cls(filled, title, backend or default_backend())
+        return cls(filled, title, backend)
 
     @classmethod
     def of(
@@ -96,7 +96,7 @@ class Table(Record, Shown, kind="table"):
             else:
                 column = column.filled(given)
             filled.append(column)
-        return cls(tuple(filled), title, backend or default_backend())
+        return cls(tuple(filled), title, backend)
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0

@@ -34,7 +34,7 @@ def thirds(values: Floats) -> Indices:
     return index
 
 
-def summary_table(columns: tuple[str, ...], phi: Floats, values: Floats, backend: Backend) -> Table:
+def summary_table(columns: tuple[str, ...], phi: Floats, values: Floats, backend: Backend | None) -> Table:
     """How many people get which contribution, by column and level of its value: contributions (n, M) in bins."""
     order = np.argsort(-np.abs(phi).mean(axis=0), kind="stable")[:MOST_COLUMNS]
     low, high = float(phi[:, order].min()), float(phi[:, order].max())
@@ -82,7 +82,7 @@ def strongest_interaction(column: int, phi: Floats, values: Floats) -> int | Non
 
 
 def dependence_table(
-    columns: tuple[str, ...], column: int, phi: Floats, values: Floats, backend: Backend
+    columns: tuple[str, ...], column: int, phi: Floats, values: Floats, backend: Backend | None
 ) -> tuple[Table, str | None]:
     """Mean contributions of a column along its values, by level of the column that it interacts with most."""
     other = strongest_interaction(column, phi, values)

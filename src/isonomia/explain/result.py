@@ -65,7 +65,7 @@ class ShapleyValues:
     rows: Indices
     weights: Floats
     features: Floats
-    backend: Backend
+    backend: Backend | None
     level: float = 0.95
     notes: tuple[Message, ...] = ()
 

@@ -170,7 +170,7 @@ def _inputs(estimator: Any) -> Callable[[Floats], Any]:
         import pandas as pd
 
         return lambda rows: pd.DataFrame(rows, columns=header, copy=False)
-    return lambda rows: to_frame({name: rows[:, index] for index, name in enumerate(header)}, "polars")
+    return lambda rows: to_frame({name: rows[:, index] for index, name in enumerate(header)})
 
 
 def _shortcut(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import default_backend, to_frame
+from isonomia.data.frames import require_backend
 from isonomia.errors import ModelError, nearest
 
 #: What a model receives: the frame as the user gave it, a frame of one kind, a matrix, or one array per column.
@@ -78,6 +79,7 @@ def to_kind(table: nw.DataFrame[Any], kind: Literal["pandas", "polars", "pyarrow
     """The same table as a pandas, Polars or PyArrow one."""
     if table.implementation.name.lower() == kind:
         return table.to_native()
+    require_backend(kind)
     if kind == "polars":
         return table.to_polars()
     if kind == "pyarrow":
@@ -119,9 +121,7 @@ def object_matrix(table: nw.DataFrame[Any]) -> NDArray[Any]:
 
 def from_matrix(matrix: NDArray[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
     """A matrix whose columns are known by their index."""
-    return nw.from_native(
-        to_frame({name: matrix[:, index] for index, name in enumerate(names)}, default_backend()), eager_only=True
-    )
+    return nw.from_native(to_frame({name: matrix[:, index] for index, name in enumerate(names)}), eager_only=True)
 
 
 def _is_number(kind: nw.dtypes.DType) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import default_backend, to_frame
+from isonomia.data import to_frame
 from isonomia.errors import NotApplicable
 from isonomia.models import estimators
 from isonomia.models._autograd import Autograd
@@ -218,4 +218,4 @@ def _named(rows: Floats, step: Any) -> Any:
     names = getattr(step, "feature_names_in_", None)
     if names is None:
         return rows
-    return to_frame({str(name): rows[:, index] for index, name in enumerate(names)}, default_backend())
+    return to_frame({str(name): rows[:, index] for index, name in enumerate(names)})

@@ -9,7 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data import Dataset, Kind, default_backend, distinct, index_of, numbers, to_frame, two_classes, wrap
+from isonomia.data import Dataset, Kind, distinct, index_of, numbers, to_frame, two_classes, wrap
 from isonomia.errors import DataError, SpecError
 from isonomia.subject import dataset_attributes
 from isonomia.typing import Bools, Floats, Indices
@@ -108,7 +108,7 @@ def _part(columns: Mapping[str, Floats], rows: Indices, *, target: str, sensitiv
     for name, role in ((target, "target"), (sensitive, "sensitive attribute")):
         if np.unique(values[name]).size < 2:
             raise DataError(f"The {role} {name!r} has one value in {rows.size} rows of a split; the study needs both.")
-    return with_roles(to_frame(values, default_backend()), target=target, sensitive=sensitive)
+    return with_roles(to_frame(values), target=target, sensitive=sensitive)
 
 
 def _membership(data: Dataset, name: str) -> Bools:

@@ -113,7 +113,7 @@ def privileged_of(dataset: Dataset | None, given: Any) -> Any:
     return {name: list(value) if isinstance(value, several) else [value] for name, value in (given or {}).items()}
 
 
-def backend_given(dataset: Dataset | None, reading: Mapping[str, Any]) -> Backend:
+def backend_given(dataset: Dataset | None, reading: Mapping[str, Any]) -> Backend | None:
     """The kind of frame that came in."""
     if dataset is not None:
         return dataset.backend

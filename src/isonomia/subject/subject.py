@@ -68,7 +68,7 @@ class Subject:
     weights: Floats | None
     rows: Bools
     settings: Settings
-    backend: Backend
+    backend: Backend | None
     notes: tuple[Message, ...] = ()
     given_counts: NDArray[np.int64] | None = None
     progress: Progress = field(default_factory=Progress)

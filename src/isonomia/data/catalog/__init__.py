@@ -56,7 +56,7 @@ def load(
     path : path, optional
         A copy of your own, in the columns of the catalog or of the original file. Its digest is not checked.
     backend : "pandas", "polars" or "pyarrow", optional
-        The kind of frame; pandas where it is installed, else Polars.
+        The kind of frame; pandas where it is installed, else Polars, else PyArrow.
     """
     entry = info(name)
     if path is not None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data.frames import Backend
+from isonomia.errors import require
 from isonomia.languages import Message
 
 #: The prime 2^31 - 1: products of two numbers below it fit in 64 bits, so every engine can compute `sample_order`.
@@ -250,6 +251,11 @@ class Engine(ABC):
     @abstractmethod
     def moved(self) -> Message | None:
         """What changed in the source since it was opened; None where nothing did, or where nothing can."""
+
+
+def require_polars() -> None:
+    """Raise an error with the install command where Polars is missing, in which engines put their groups together."""
+    require("polars", extra="polars", purpose="Counting rows where they are")
 
 
 def sample_order(keys: NDArray[np.int64], seed: int) -> NDArray[np.int64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -11,7 +10,7 @@ import narwhals.stable.v2 as nw
 
 from isonomia.data._duckdb import relation_frame
 from isonomia.data.engines.spark import collected
-from isonomia.data.frames import Backend, wrap
+from isonomia.data.frames import Backend, installed, wrap
 from isonomia.errors import DataError, SourceError
 
 
@@ -155,7 +154,7 @@ def _pandas_column(column: Any) -> Any:
 
 
 def _relation_frames(relation: Any, backend: Backend, size: int) -> Iterator[Any]:
-    if importlib.util.find_spec("pyarrow") is not None:
+    if installed("pyarrow"):
         import pyarrow as pa
 
         for batch in relation.to_arrow_reader(size):

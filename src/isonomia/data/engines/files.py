@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from isonomia.data._duckdb import open_restricted, quoted
+from isonomia.data._duckdb import open_restricted
+from isonomia.data.engines.engine import require_polars
 from isonomia.data.engines.fetching import explained
 from isonomia.data.engines.lazy import LazyEngine
 from isonomia.data.engines.watching import Watch
 from isonomia.data.formats._columnar import damaged
 from isonomia.data.formats.csv_files import column_index, duck_error
-from isonomia.data.formats.parquet import check_marks
+from isonomia.data.formats.parquet import check_marks, column_names, parquet_source
 from isonomia.errors import DataError
 from isonomia.languages import Message
 
@@ -48,6 +49,7 @@ def open_parquet(
     files: Sequence[Path], *, memory: int, columns: Sequence[str] | None = None, notes: Sequence[Message] = ()
 ) -> LazyEngine:
     """An engine over Parquet files with the same columns."""
+    require_polars()
     folder = _temporary_folder()
     watch = Watch(files)
     return _over_parquet(files, folder, watch, memory=memory, columns=columns, notes=notes)
@@ -61,6 +63,7 @@ def open_converted(
     notes: Sequence[Message] = (),
 ) -> LazyEngine:
     """An engine over a file that `write(connection, target)` writes as Parquet first; it gives names and notes."""
+    require_polars()
     folder = _temporary_folder()
     watch = Watch([file])
     connection = open_restricted([file], folder=folder, memory=_limit(memory))
@@ -84,11 +87,10 @@ def _over_parquet(
     names: Sequence[str] | None = None,
     notes: Sequence[Message] = (),
 ) -> LazyEngine:
-    names = names or _common_names(files)
-    kept = range(len(names)) if columns is None else [column_index(name, names) for name in columns]
     connection = open_restricted(files, folder=folder, memory=_limit(memory))
-    listed = ", ".join(quoted(str(file)) for file in files)
-    source = f"read_parquet([{listed}], hive_partitioning = false, filename = false)"
+    names = names or _common_names(connection, files)
+    kept = range(len(names)) if columns is None else [column_index(name, names) for name in columns]
+    source = parquet_source(files)
     try:
         inner = connection.sql(f"SELECT * FROM {source}").columns
         # names of our own: DuckDB takes "Age" and "age" for one column
@@ -101,21 +103,20 @@ def _over_parquet(
     return engine
 
 
-def _common_names(files: Sequence[Path]) -> list[str]:
+def _common_names(connection: Any, files: Sequence[Path]) -> list[str]:
     """The columns of the files, which must be the same in each."""
-    import polars as pl
-
-    first: dict[str, Any] | None = None
+    first: dict[str, str] | None = None
     for file in files:
         check_marks(file, file)
         try:
-            schema = dict(pl.read_parquet_schema(file))
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            types = connection.sql(f"SELECT * FROM {parquet_source([file])}").types
+            schema = dict(zip(column_names(connection, file), map(str, types), strict=True))
+        except duck_error() as error:
             raise damaged(error, file, "Parquet") from None
         if first is None:
             first = schema
         elif schema != first:
-            odd = sorted(set(schema.items()) ^ set(first.items()), key=str)[0][0]
+            odd = min(set(schema.items()) ^ set(first.items()))[0]
             raise DataError(
                 f"Files that are read together must have the same columns; '{file}' differs from '{files[0]}' in "
                 f"{odd!r}."

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data.engines.engine import Box, Engine, Groups, Key, Picked, Profile, Ranges, sample_bound
+from isonomia.data.engines.engine import Box, Engine, Groups, Key, Picked, Profile, Ranges, require_polars, sample_bound
 from isonomia.data.engines.fetching import columns_of, fetched, frames_of, numbered
 from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges, sum_names
 from isonomia.data.engines.lazy_keys import (
@@ -74,6 +74,7 @@ class LazyEngine(Engine):
         watch: Watch | None = None,
         notes: Sequence[Message] = (),
     ) -> None:
+        require_polars()
         self._frame: nw.LazyFrame[Any] = nw.from_native(frame)
         if self._frame.implementation.is_pyspark():  # which reads dots and backticks in names as more than letters
             names = names or frame.columns

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data.engines.engine import Box, Engine, Groups, Key, Picked, Profile, Ranges, sample_bound
+from isonomia.data.engines.engine import Box, Engine, Groups, Key, Picked, Profile, Ranges, require_polars, sample_bound
 from isonomia.data.engines.group_tables import groups_of, groups_of_each, read_ranges, sum_names, unpacked
 from isonomia.data.engines.options import Where
 from isonomia.data.engines.postgres_rows import ask, asked_rows, copied, copied_in_parts, explained
@@ -63,6 +63,7 @@ def open_postgres(address: str, where: Where, columns: Sequence[str] | None = No
     if where.engine is not None:
         raise SpecError("`engine` is for files; rows of a database are counted by the database.")
     _refuse_password(address)
+    require_polars()
     psycopg = require("psycopg", extra="postgres", purpose="reading PostgreSQL")
     settings = f"-c statement_timeout={int(where.timeout * 1000)} -c default_transaction_read_only=on"
     try:

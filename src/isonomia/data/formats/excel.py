@@ -16,7 +16,7 @@ from isonomia.data._files import growth_limit
 from isonomia.data.file_format import BYTE_LIMIT, FILE_FORMATS, REPEATED, SHEET, FileFormat, ReadTable
 from isonomia.data.formats._columnar import damaged
 from isonomia.data.formats.csv_files import check_header, column_index
-from isonomia.data.frames import Backend, default_backend, to_frame
+from isonomia.data.frames import Backend, to_frame
 from isonomia.errors import DataError, SpecError, close_to, require
 from isonomia.languages import msg
 
@@ -54,7 +54,7 @@ def read_excel(
     except Exception as error:  # anything at all may come out of a damaged workbook
         raise damaged(error, source_path, "an Excel workbook") from None
     kept = range(len(names)) if columns is None else [column_index(name, names) for name in columns]
-    frame = to_frame({names[index]: _tidied(values[index]) for index in kept}, backend or default_backend())
+    frame = to_frame({names[index]: _tidied(values[index]) for index in kept}, backend)
     note = msg("The rows come from the sheet {sheet} of the workbook.", sheet=chosen.title)
     return ReadTable(frame, (note,) if others else ())
 

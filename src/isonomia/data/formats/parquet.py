@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from isonomia.data._duckdb import quoted, restricted_connection
 from isonomia.data.file_format import FILE_FORMATS, FileFormat, ReadTable
@@ -25,18 +26,36 @@ def check_marks(path: Path, source_path: Path) -> None:
         raise DataError(f"The Parquet file '{source_path}' is truncated: its end is missing. Copy or write it again.")
 
 
+def parquet_source(files: Sequence[Path]) -> str:
+    """The rows of Parquet files as a table of a query."""
+    listed = ", ".join(quoted(str(file)) for file in files)
+    return f"read_parquet([{listed}], hive_partitioning = false, filename = false)"
+
+
+def column_names(connection: Any, path: Path) -> list[str]:
+    """The names of the columns as the file has them: DuckDB renames those that differ in case only.
+
+    The schema of a file lists every part of a nested column behind it, after the root.
+    """
+    (_, *parts) = connection.execute(f"SELECT name, num_children FROM parquet_schema({quoted(str(path))})").fetchall()
+    names, inside = [], 0
+    for name, children in parts:
+        if inside:
+            inside -= 1
+        else:
+            names.append(name)
+        inside += children or 0
+    return names
+
+
 def read_parquet(path: Path, source_path: Path, *, columns: Sequence[str] | None, backend: Backend | None) -> ReadTable:
     """A frame of a Parquet file."""
-    import polars as pl
-
     check_marks(path, source_path)
-    source = f"read_parquet({quoted(str(path))}, hive_partitioning = false, filename = false)"
     try:
-        # DuckDB renames columns that differ in case only; the file's own names come from its schema.
-        names = list(pl.read_parquet_schema(path))
         with restricted_connection(path) as connection:
-            return ReadTable(selected(connection, source, names, columns, backend, batch=BATCH))
-    except (duck_error(), pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            names = column_names(connection, path)
+            return ReadTable(selected(connection, parquet_source([path]), names, columns, backend, batch=BATCH))
+    except duck_error() as error:
         raise damaged(error, source_path, "Parquet") from None
 
 

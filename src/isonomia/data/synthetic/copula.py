@@ -106,7 +106,7 @@ class Copula:
         known = {**(data.kinds if isinstance(data, Dataset) else {}), **(kinds or {})}
         read = [read_column(table[name], name, kind) for name, kind in kinds_of(table, names, known).items()]
         marginals, codes = order_levels([m for m, _ in read], [c for _, c in read], orders or {})
-        return cls._from_codes(marginals, codes, backend_of(table))
+        return cls._from_codes(marginals, codes, backend_of(table) or default_backend())
 
     @classmethod
     def from_schema(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data.frames import Backend, default_backend, to_frame
+from isonomia.data.frames import Backend, to_frame
 from isonomia.data.synthetic.distributions import Distribution, read_distribution
 from isonomia.errors import SpecError, close_to
 from isonomia.parameters import gathered
@@ -120,4 +120,4 @@ class Schema:
                 column = column.astype(float) if column.dtype.kind in "iuf" else column.astype(object)
                 column[empty] = np.nan if column.dtype.kind == "f" else None
             columns[name] = column
-        return to_frame(columns, backend or default_backend())
+        return to_frame(columns, backend)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data.frames import Backend, default_backend, to_frame
+from isonomia.data.frames import Backend, to_frame
 from isonomia.data.synthetic.conditions import Condition, condition_from_dict, holds
 from isonomia.errors import DataError, SpecError, close_to
 
@@ -157,7 +157,7 @@ class GroundTruth:
             "members": [int(s.members.size) for s in self.subgroups],
             "rows": [int(s.rows.size) for s in self.subgroups],
         }
-        return to_frame(columns, backend or default_backend())
+        return to_frame(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""

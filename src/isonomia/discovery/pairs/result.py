@@ -147,15 +147,12 @@ def row_keys(domain: Domain, rows: Floats) -> NDArray[Any]:
     >>> row_keys(Domain({"age": (18, 30), "sex": ["F", "M"]}), np.array([[20.0, 1.0]])).tolist()
     ['20|M']
     """
-    import polars as pl
-
     columns = []
     for index, feature in enumerate(domain.features):
         distinct, back = np.unique(rows[:, index], return_inverse=True)
-        texts = pl.Series([feature.text(float(value)) for value in distinct], dtype=pl.String)
-        columns.append(texts.gather(back.astype(np.uint32)).alias(str(index)))
-    joined = pl.DataFrame(columns).select(pl.concat_str(pl.all(), separator="|")).to_series()
-    return np.array(joined.to_list(), dtype=object)
+        texts = np.array([feature.text(value) for value in distinct.tolist()], dtype=object)
+        columns.append(texts[back].tolist())
+    return np.array(list(map("|".join, zip(*columns, strict=True))), dtype=object)
 
 
 def _frameable(values: NDArray[Any]) -> Any:

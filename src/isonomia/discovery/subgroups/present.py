@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, sum_by
-from isonomia.data import Backend
 from isonomia.discovery.subgroups.conditions import slice_text, value_text
 from isonomia.discovery.subgroups.mass import Mass
 from isonomia.discovery.subgroups.method import Search, Subgroup
@@ -74,7 +73,7 @@ def without_repeats(search: Search, problem: Problem, max_overlap: float | None,
     return replace(search, subgroups=tuple(listed))
 
 
-def subgroup_table(problem: Problem, search: Search, backend: Backend) -> Table:
+def subgroup_table(problem: Problem, search: Search) -> Table:
     """One row per subgroup, in the columns every method shares and then its own.
 
     Sizes and figures are those of the rows a subgroup was measured on, overlaps those of all rows.
@@ -114,7 +113,7 @@ def subgroup_table(problem: Problem, search: Search, backend: Backend) -> Table:
     for name in clash:  # a feature that is called like a column of the result
         columns = {(f"{key} (feature)" if key == name else key): values for key, values in columns.items()}
     described = (*_COLUMNS, *search.columns)
-    return Table.of({**columns, **shared, **stats}, described, title=msg("Subgroups found"), backend=backend)
+    return Table.of({**columns, **shared, **stats}, described, title=msg("Subgroups found"), backend=problem.backend)
 
 
 def _why_missing(subgroup: Subgroup) -> Message | str | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes, sum_by
 from isonomia.counting.lattice import DEFAULT_BUDGET
-from isonomia.data import Dataset, Task
+from isonomia.data import Backend, Dataset, Task
 from isonomia.data.engines.engine import part_of
 from isonomia.discovery.subgroups.mass import Mass
 from isonomia.errors import DataError
@@ -104,6 +104,11 @@ class Problem:
     def length(self) -> int:
         """How many rows there are, each of them once."""
         return len(self.features[0]) if self.counts is None else int(self.counts.size)
+
+    @property
+    def backend(self) -> Backend | None:
+        """The kind of frame that was searched; None for arrays."""
+        return None if self.data is None else self.data.backend
 
     @property
     def n(self) -> int:

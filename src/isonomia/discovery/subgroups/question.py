@@ -213,8 +213,7 @@ def _assemble(
     search: Search,
     clock: Clock,
 ) -> SubgroupResult:
-    backend = problem.data.backend if problem.data is not None else "polars"
-    table = present.subgroup_table(problem, search, backend)
+    table = present.subgroup_table(problem, search)
     notes: list[Message] = [*search.notes, *(() if problem.counted is None else problem.counted.notes)]
     if not search.complete and clock.over:
         notes.append(msg("The time limit ended the search early: subgroups not reached may be worse than those shown."))

@@ -74,7 +74,7 @@ class Outcomes:
     original: Indices
     unsigned: frozenset[str]
     labels: Mapping[str, Sequence[Any]]
-    backend: Backend
+    backend: Backend | None
 
     def scenarios(self, measure: str, tolerance: float) -> Indices:
         """The scenario of each row by a measure: 0 equal, 1 favours the privileged group, 2 the unprivileged one."""

@@ -103,7 +103,9 @@ def _strata_notes(result: GroupMetrics) -> list[Message]:
     ]
 
 
-def _adjusted(result: GroupMetrics, reference: Any, level: float, backend: Backend) -> tuple[Table, list[Message]]:
+def _adjusted(
+    result: GroupMetrics, reference: Any, level: float, backend: Backend | None
+) -> tuple[Table, list[Message]]:
     """Differences to the reference, averaged over the strata, beside the plain ones."""
     assert result.groups is not None
     rows: list[dict[str, Any]] = []

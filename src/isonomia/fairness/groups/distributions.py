@@ -225,7 +225,7 @@ def _distances(
     exact: dict[str, Floats],
     ends: dict[str, tuple[Floats, Floats]],
     min_per_group: int,
-    backend: Backend,
+    backend: Backend | None,
 ) -> Table:
     p = exact["p_value"]
     return Table(
@@ -259,7 +259,7 @@ def _quantiles(
     levels: Floats,
     exact: dict[str, Floats],
     ends: dict[str, tuple[Floats, Floats]],
-    backend: Backend,
+    backend: Backend | None,
 ) -> Table:
     m = levels.size
     low, high = (end.ravel() for end in ends["quantile_difference"])

@@ -172,7 +172,7 @@ def _joined(
     parts: Sequence[tuple[Message | None, tuple[str, ...], Reliability]],
     name: str,
     several: bool,
-    backend: Backend,
+    backend: Backend | None,
 ) -> Table:
     tables = [part.tables[name] for _, _, part in parts]
     ways = [way for (_, way, _), table in zip(parts, tables, strict=True) for _ in range(len(table))]

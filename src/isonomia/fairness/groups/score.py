@@ -206,7 +206,7 @@ def _weighted(figures: Mapping[str, Estimate], weights: Mapping[str, float]) -> 
     return {key: Part(weights[key] / total, figures[key]) for key in weights if key in figures}
 
 
-def score_table(parts: ScoreParts, backend: Backend) -> Table:
+def score_table(parts: ScoreParts, backend: Backend | None) -> Table:
     """The parts as a table: ``attribute, part, weight, score, score_low, score_high, contribution``."""
     rows = [(name, key, part) for name, own in parts.items() for key, part in own.items()]
     return Table(

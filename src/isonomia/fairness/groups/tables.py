@@ -31,7 +31,11 @@ def group_columns(groups: Sequence[Group]) -> tuple[Column, Column]:
 
 
 def by_group_table(
-    groups: Groups, measured: Mapping[str, Measured], sizes: NDArray[np.int64], min_per_group: int, backend: Backend
+    groups: Groups,
+    measured: Mapping[str, Measured],
+    sizes: NDArray[np.int64],
+    min_per_group: int,
+    backend: Backend | None,
 ) -> Table:
     """A row per group: attributes, rows, each metric with its interval, and what has to be known."""
     m = len(groups.groups)
@@ -86,7 +90,7 @@ def _value(attributes: Mapping[str, Any], texts: Mapping[str, str], name: str) -
 
 
 def comparison_table(
-    groups: Groups, compared: Sequence[Compared], measured: Mapping[str, Measured], backend: Backend
+    groups: Groups, compared: Sequence[Compared], measured: Mapping[str, Measured], backend: Backend | None
 ) -> Table:
     """A row per metric and group: difference, ratio, test and smallest detectable gap against the reference."""
     pairs = [(part.metric, groups.groups[i]) for part in compared for i in part.group]
@@ -155,7 +159,11 @@ def _reasons(part: Compared, measured: Measured) -> tuple[list[Message | str | N
 
 
 def disparity_table(
-    groups: Groups, measured: Mapping[str, Measured], gaps: Sequence[Disparity], ends: Sequence[Ends], backend: Backend
+    groups: Groups,
+    measured: Mapping[str, Measured],
+    gaps: Sequence[Disparity],
+    ends: Sequence[Ends],
+    backend: Backend | None,
 ) -> Table:
     """A row per metric and way of grouping: the largest less the smallest value, and their ratio.
 

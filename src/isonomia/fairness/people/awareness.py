@@ -336,7 +336,7 @@ def _pair_table(
     excess: Floats,
     bad: NDArray[np.bool_],
     cells: Codes | None,
-    backend: Backend,
+    backend: Backend | None,
 ) -> Table:
     count = min(WORST_PAIRS, int(bad.sum()))
     worst = np.argsort(-excess, kind="stable")[:count]

@@ -222,7 +222,7 @@ def _predicted(surface: Surface, unit: float | None) -> Floats:
     return np.asarray(surface.label[:, None] == np.arange(len(surface.classes)), dtype=float)
 
 
-def _by_group(averages: _Averages, columns: Sequence[Codes], backend: Backend) -> Table:
+def _by_group(averages: _Averages, columns: Sequence[Codes], backend: Backend | None) -> Table:
     groups = form_groups(columns, by="all").groups if columns else ()
     cells = form_groups(columns).cells.codes if columns else np.zeros(averages.rows.size, np.uint8)
     sets = [np.isin(cells, group.cells) for group in groups]

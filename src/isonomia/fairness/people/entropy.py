@@ -292,7 +292,7 @@ def _tables(
     alpha: float,
     by: By | Sequence[Sequence[str]],
     level: float,
-    backend: Backend,
+    backend: Backend | None,
 ) -> dict[str, Table]:
     groups = form_groups(columns, by=by, labels=column.labels)
     ways: dict[tuple[str, ...], list[int]] = {}

@@ -50,7 +50,7 @@ COLUMNS = (
 )
 
 
-def table_of(rows: Series, figure: str, title: Message, backend: Backend) -> Table:
+def table_of(rows: Series, figure: str, title: Message, backend: Backend | None) -> Table:
     """A table of periods, change points or alerts; `figure` has an interval, and the remarks are about it."""
     ends = rows[f"{figure}_low"], rows[f"{figure}_high"]
     columns: dict[str, Any] = {
@@ -242,7 +242,7 @@ def alerts_of(series: Series, gaps: Series, changes: Mapping[str, Any]) -> tuple
     return tuple(sorted(out, key=lambda row: (row.get("p_value", 1.0), -abs(row["change"]))))
 
 
-def alert_table(alerts: Sequence[Mapping[str, Any]], backend: Backend) -> Table:
+def alert_table(alerts: Sequence[Mapping[str, Any]], backend: Backend | None) -> Table:
     """The alerts as a reader sees them."""
     names = ("kind", "metric", "group", "reference", "period", "change", "change_low", "change_high", "p_value")
     columns: dict[str, Any] = {name: [alert.get(name) for alert in alerts] for name in names}

@@ -22,7 +22,7 @@ def ways() -> dict[str, Message]:
     return {"gradient": msg("gradient"), "scores": msg("scores"), "decisions": msg("decisions")}
 
 
-def attack_table(study: Study, backend: Backend) -> Table:
+def attack_table(study: Study, backend: Backend | None) -> Table:
     """A row a level."""
     metric, base = study.trials.measures.metrics[0], float(study.trials.base.value[0, 0])
     attacks = study.attacks

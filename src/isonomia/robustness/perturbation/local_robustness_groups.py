@@ -98,7 +98,7 @@ def _mean(firm: Firmness, flips: Floats, inside: NDArray[np.bool_]) -> Figures:
     return mean_of_losses(flips[inside], None if firm.weights is None else firm.weights[inside])
 
 
-def group_table(firm: Firmness, groups: list[dict[str, Any]], backend: Backend) -> Table:
+def group_table(firm: Firmness, groups: list[dict[str, Any]], backend: Backend | None) -> Table:
     """Groups and how often their decisions flip, each against the reference."""
     columns = (
         Column("attribute", title=msg("protected attribute")),

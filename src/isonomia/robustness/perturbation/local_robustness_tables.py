@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 CHANGES = 4
 
 
-def show(firm: Firmness, backend: Backend) -> LocalRobustness:
+def show(firm: Firmness, backend: Backend | None) -> LocalRobustness:
     """The result that a user sees."""
     from isonomia.robustness.perturbation.local_robustness import LocalRobustness
 
@@ -118,7 +118,7 @@ _FRAGILE = (
 _IN_TOLERANCES = Column("deviation", format="num", title=msg("Mean change, in tolerances"))
 
 
-def _fragile_table(firm: Firmness, backend: Backend) -> Table:
+def _fragile_table(firm: Firmness, backend: Backend | None) -> Table:
     rows = ranked(firm)[: firm.most_rows]
     columns: dict[str, Any] = {
         "row": rows,
@@ -165,7 +165,7 @@ def _changes(firm: Firmness, row: int) -> str:
     return together([*moved[:CHANGES], *more], "; ")
 
 
-def _flip_table(firm: Firmness, backend: Backend) -> Table:
+def _flip_table(firm: Firmness, backend: Backend | None) -> Table:
     """In what share of the nearest flips each feature changes, and by how much."""
     assert firm.nearest is not None
     columns, found = firm.altering.columns, np.isfinite(firm.nearest.distance)
@@ -199,7 +199,7 @@ def _why_no_move(number: bool, changed: bool) -> Message | None:
     return None if number else msg("a category is replaced, not shifted")
 
 
-def _distribution(firm: Firmness, backend: Backend) -> Table:
+def _distribution(firm: Firmness, backend: Backend | None) -> Table:
     bins = min(firm.n_iterations, 10)
     edges = np.linspace(0, 1, bins + 1)
     # by whole numbers of copies: shares such as 3 / 10 lie on either side of an edge

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from isonomia.robustness.perturbation.perturb import Study
 
 
-def show(study: Study, backend: Backend) -> Result:
+def show(study: Study, backend: Backend | None) -> Result:
     """The result that a user sees."""
     tables = {"levels": level_table(study, backend), "metrics": metric_table(study, backend)}
     if study.features:

@@ -87,7 +87,7 @@ def _of_decisions(effects: Sequence[Effect]) -> dict[str, Any]:
     return {**out, "trials": np.array([len(effect.values) for effect in effects])}
 
 
-def level_table(study: Study, backend: Backend) -> Table:
+def level_table(study: Study, backend: Backend | None) -> Table:
     """The main metric at every level of every perturbation."""
     metric, base, span = main_metric(study)
     columns = _columns(study.effects, 0, base, float(study.trials.sign[0]))
@@ -97,7 +97,7 @@ def level_table(study: Study, backend: Backend) -> Table:
     return table_of(columns, metric, msg("{metric} under each perturbation", metric=metric.title), backend)
 
 
-def metric_table(study: Study, backend: Backend) -> Table:
+def metric_table(study: Study, backend: Backend | None) -> Table:
     """All metrics; one row per perturbation, level and metric."""
     parts: dict[str, list[Any]] = {}
     for index, metric in enumerate(study.trials.measures.metrics):
@@ -126,7 +126,7 @@ def ranked(study: Study) -> list[Effect]:
     return sorted(study.features, key=lambda effect: (-effect.drop[0], -np.nan_to_num(effect.flips), -effect.change))
 
 
-def feature_table(study: Study, backend: Backend) -> Table:
+def feature_table(study: Study, backend: Backend | None) -> Table:
     """What disturbing each feature alone changes."""
     metric, base, span = main_metric(study)
     effects = ranked(study)
@@ -140,7 +140,7 @@ def feature_table(study: Study, backend: Backend) -> Table:
     return table_of(columns, metric, msg("Each feature perturbed alone"), backend)
 
 
-def table_of(columns: dict[str, Any], metric: Metric | None, title: Message, backend: Backend) -> Table:
+def table_of(columns: dict[str, Any], metric: Metric | None, title: Message, backend: Backend | None) -> Table:
     """A table of this examination; figures of one metric are written as that metric is."""
     style: Format = "num4" if metric is None else metric.format
     described = (replace(column, format=style) if column.name in _OF_METRIC else column for column in _COLUMNS)

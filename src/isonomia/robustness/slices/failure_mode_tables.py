@@ -57,7 +57,7 @@ def kind_titles() -> dict[str, Message]:
     }
 
 
-def row_table(worst: WorstRows, reasons: Sequence[Sequence[Message]], backend: Backend) -> Table:
+def row_table(worst: WorstRows, reasons: Sequence[Sequence[Message]], backend: Backend | None) -> Table:
     """The worst rows with the reasons found for each."""
     surface, truth, harm = worst.outcome.surface, worst.outcome.truth, worst.harm
     assert truth is not None
@@ -89,7 +89,7 @@ def row_table(worst: WorstRows, reasons: Sequence[Sequence[Message]], backend: B
     return Table.from_rows(rows, columns, title=msg("The worst rows"), backend=backend)
 
 
-def kind_table(found: Failures, level: float, backend: Backend) -> Table:
+def kind_table(found: Failures, level: float, backend: Backend | None) -> Table:
     """How often each kind of failure happens."""
     rows = []
     for kind in kind_titles():
@@ -104,7 +104,7 @@ def _share(count: int, n: int, level: float) -> Estimate:
     return Estimate(count / n, float(low), float(high), n=n, method="wilson", level=level)
 
 
-def slice_table(found: Sequence[Pattern], alpha: float, backend: Backend) -> Table:
+def slice_table(found: Sequence[Pattern], alpha: float, backend: Backend | None) -> Table:
     """How often each slice is among the worst rows."""
     rows: list[Mapping[str, Any]] = [
         {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_PAIRS, FINDINGS, DRAWN = 50, 10, 4
 
 
-def show(found: Comparison, backend: Backend) -> Result:
+def show(found: Comparison, backend: Backend | None) -> Result:
     """The result that a user sees."""
     rows = [row for part in found.singles for row in _rows(found, part)]
     crossed = [row for part in found.pairs for row in _rows(found, part)]
@@ -126,7 +126,7 @@ def _rows(found: Comparison, part: Gaps) -> list[dict[str, Any]]:
 
 
 def _table(
-    found: Comparison, rows: list[dict[str, Any]], title: Message, backend: Backend, *, tested: bool = True
+    found: Comparison, rows: list[dict[str, Any]], title: Message, backend: Backend | None, *, tested: bool = True
 ) -> Table:
     style: Format = found.metric.format
     gap: Format = "points" if style == "pct" else style
@@ -148,7 +148,7 @@ def _table(
     return Table.from_rows(rows, shown, title=title, backend=backend)
 
 
-def _feature_table(found: Comparison, backend: Backend) -> Table:
+def _feature_table(found: Comparison, backend: Backend | None) -> Table:
     none, single = msg("no slice was tested"), msg("one slice: no standard deviation")
     rows: list[dict[str, Any]] = []
     for part in found.singles:

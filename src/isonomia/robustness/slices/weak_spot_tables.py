@@ -49,7 +49,7 @@ _COLUMNS = (
 )
 
 
-def show(search: Search, backend: Backend, *, honest: bool, n_rows: int) -> Result:
+def show(search: Search, backend: Backend | None, *, honest: bool, n_rows: int) -> Result:
     """The result that a user sees."""
     tables = {
         "weak_spots": _spot_table(search, backend),
@@ -132,7 +132,7 @@ def _notes(search: Search, honest: bool, n_rows: int) -> tuple[Message, ...]:
     return tuple(notes)
 
 
-def _spot_table(search: Search, backend: Backend) -> Table:
+def _spot_table(search: Search, backend: Backend | None) -> Table:
     spots = search.spots
     measured = [search.parts.measure(spot.cells, search.picked_level) for spot in spots]
     total = search.overall.n
@@ -155,7 +155,7 @@ def _spot_table(search: Search, backend: Backend) -> Table:
     return _table(search, columns, msg("Where the model is worse than overall"), backend)
 
 
-def _slice_table(search: Search, backend: Backend) -> Table:
+def _slice_table(search: Search, backend: Backend | None) -> Table:
     parts: dict[str, list[Any]] = {}
     for part in search.singles:
         column = search.columns[part.names[0]]
@@ -208,7 +208,7 @@ def _weak(search: Search, part: Slices, here: Any) -> Any:
         return part.enough[here] & (part.severity[here] > search.limits.severity) & (adjusted < search.limits.alpha)
 
 
-def _feature_table(search: Search, backend: Backend) -> Table:
+def _feature_table(search: Search, backend: Backend | None) -> Table:
     """The worst and the best slice of each feature, among those with enough rows."""
     rows: list[dict[str, Any]] = []
     for part in search.singles:
@@ -245,7 +245,7 @@ def _worst(part: Slices) -> tuple[tuple[int, ...], float]:
     return tuple(int(i) for i in index), float(known[index])
 
 
-def _pair_table(search: Search, worst: Sequence[Slices], backend: Backend) -> Table:
+def _pair_table(search: Search, worst: Sequence[Slices], backend: Backend | None) -> Table:
     """The worst cell of each pair of features; its interval holds for all slices that it was picked from."""
     rows: list[dict[str, Any]] = []
     for part in worst:
@@ -276,7 +276,7 @@ def _pair_table(search: Search, worst: Sequence[Slices], backend: Backend) -> Ta
     return _table(search, {name: [row[name] for row in rows] for name in names}, msg("Pairs of features"), backend)
 
 
-def _heat_table(search: Search, part: Slices, backend: Backend) -> Table:
+def _heat_table(search: Search, part: Slices, backend: Backend | None) -> Table:
     one, two = (search.columns[name] for name in part.names)
     here = np.nonzero(part.cells.n > 0)
     columns: dict[str, Any] = {
@@ -295,7 +295,7 @@ def _heat_table(search: Search, part: Slices, backend: Backend) -> Table:
     return table.with_columns(*named)
 
 
-def _table(search: Search, columns: dict[str, Any], title: Message, backend: Backend) -> Table:
+def _table(search: Search, columns: dict[str, Any], title: Message, backend: Backend | None) -> Table:
     metric = search.parts.metric
     if "low" in columns:
         ends = columns.pop("low"), columns.pop("high")

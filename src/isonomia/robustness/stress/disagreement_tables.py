@@ -49,7 +49,7 @@ _RANKINGS = (
 )
 
 
-def show(ranked: Ranked, backend: Backend, level: float) -> Result:
+def show(ranked: Ranked, backend: Backend | None, level: float) -> Result:
     """The result that a user sees."""
     swaps = find_swaps(ranked.better, ranked.noise)
     agreement = _agreement(ranked, swaps)

@@ -216,7 +216,7 @@ def _of_models(
     seed: int,
     given: Reading,
     progress: Progress,
-) -> tuple[Ranked, Backend]:
+) -> tuple[Ranked, Backend | None]:
     found: dict[str, dict[str, Estimate]] = {}
     with progress.stage("models", msg("Measuring models"), total=len(models)) as stage:
         subjects = [

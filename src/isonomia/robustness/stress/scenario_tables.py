@@ -119,7 +119,7 @@ def table_of(
     rows: Sequence[Mapping[str, Any]],
     names: Sequence[str],
     title: Message,
-    backend: Backend,
+    backend: Backend | None,
     *,
     notes_on: str | None = None,
 ) -> Table:
@@ -136,7 +136,7 @@ def _plain(value: Any) -> Any:
 
 
 def scenario_table(
-    measures: Measures, figures: Mapping[str, Estimate], runs: Mapping[str, Run], level: float, backend: Backend
+    measures: Measures, figures: Mapping[str, Estimate], runs: Mapping[str, Run], level: float, backend: Backend | None
 ) -> Table:
     """A row for each scenario and metric."""
     rows = [
@@ -201,7 +201,11 @@ def _base_gaps(measures: Measures) -> dict[tuple[str, str], float]:
 
 
 def _gap_table(
-    measures: Measures, base: Mapping[tuple[str, str], float], runs: Mapping[str, Run], level: float, backend: Backend
+    measures: Measures,
+    base: Mapping[tuple[str, str], float],
+    runs: Mapping[str, Run],
+    level: float,
+    backend: Backend | None,
 ) -> Table:
     names = [column.name for column, _ in measures.groups]
     ids = [metric.id for metric in measures.gaps]
@@ -250,7 +254,7 @@ def _gap_note(trials: Any) -> Message | None:
     return no_value(reason, missing, len(trials)) if missing else None
 
 
-def absent_table(absent: Mapping[str, str], backend: Backend) -> Table:
+def absent_table(absent: Mapping[str, str], backend: Backend | None) -> Table:
     """Scenarios that could not be run, and why."""
     rows = [{"scenario": name, "reason": reason} for name, reason in absent.items()]
     return table_of(rows, ("scenario", "reason"), msg("Scenarios that could not be run"), backend)

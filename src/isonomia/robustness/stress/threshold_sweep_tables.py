@@ -54,7 +54,7 @@ def gap_title(name: str) -> Message:
     }[name]
 
 
-def show(curves: Curves, limits: Sequence[Limit], backend: Backend, level: float) -> Result:
+def show(curves: Curves, limits: Sequence[Limit], backend: Backend | None, level: float) -> Result:
     """The result that a user sees."""
     tables = {"metrics": _metric_table(curves, backend), "best": _best_table(curves, backend)}
     if curves.between:
@@ -84,7 +84,7 @@ def show(curves: Curves, limits: Sequence[Limit], backend: Backend, level: float
     )
 
 
-def _table(rows: list[dict[str, Any]], names: Sequence[str], title: Message, backend: Backend) -> Table:
+def _table(rows: list[dict[str, Any]], names: Sequence[str], title: Message, backend: Backend | None) -> Table:
     return Table.from_rows(rows, [_COLUMNS[name] for name in names], title=title, backend=backend)
 
 
@@ -96,7 +96,7 @@ def _figure(value: float, low: float, high: float, reason: Message) -> Estimate:
     return Estimate.missing(reason) if np.isnan(value) else Estimate(float(value), float(low), float(high))
 
 
-def _metric_table(curves: Curves, backend: Backend) -> Table:
+def _metric_table(curves: Curves, backend: Backend | None) -> Table:
     rows = []
     for name, (value, low, high) in curves.overall.items():
         undefined = msg("no value: {reason}", reason=METRICS[name].undefined)
@@ -107,7 +107,7 @@ def _metric_table(curves: Curves, backend: Backend) -> Table:
     return _table(rows, ("threshold", "metric", "value"), msg("Metrics at every threshold"), backend)
 
 
-def _best_table(curves: Curves, backend: Backend) -> Table:
+def _best_table(curves: Curves, backend: Backend | None) -> Table:
     rows = []
     for metric in curves.metrics:
         value, low, high = curves.overall[metric.id]
@@ -130,7 +130,7 @@ def _best_table(curves: Curves, backend: Backend) -> Table:
     return _table(rows, names, msg("The best threshold of each metric"), backend)
 
 
-def _gap_table(curves: Curves, backend: Backend) -> Table:
+def _gap_table(curves: Curves, backend: Backend | None) -> Table:
     undefined = msg("fewer than two groups have a value, or the largest is 0")
     rows = [
         {
@@ -147,7 +147,7 @@ def _gap_table(curves: Curves, backend: Backend) -> Table:
     return _table(rows, names, msg("Gaps between groups at every threshold"), backend)
 
 
-def _group_table(curves: Curves, backend: Backend) -> Table:
+def _group_table(curves: Curves, backend: Backend | None) -> Table:
     names = ("selection_rate", "tpr", "fpr")
     undefined = {name: msg("no value: {reason}", reason=METRICS[name].undefined) for name in names}
     rows = [
@@ -179,7 +179,7 @@ def _ranges(met: Any) -> list[tuple[int, int]]:
     return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _limit_table(curves: Curves, limits: Sequence[Limit], backend: Backend) -> Table:
+def _limit_table(curves: Curves, limits: Sequence[Limit], backend: Backend | None) -> Table:
     undefined = msg("no value at the current threshold: fewer than two groups have one, or the largest is 0")
     never = msg("no threshold meets it")
     rows = []

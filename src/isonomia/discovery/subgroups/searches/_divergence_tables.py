@@ -37,7 +37,6 @@ class Found(NamedTuple):
 
 
 def divergence_tables(problem: Problem, patterns: Patterns, found: list[Found]) -> dict[str, Table]:
-    backend = problem.data.backend if problem.data is not None else "polars"
     local: list[dict[str, Any]] = []
     for subgroup, position, part in found:
         shares = patterns.contributions(position, part.divergence)
@@ -61,13 +60,13 @@ def divergence_tables(problem: Problem, patterns: Patterns, found: list[Found]) 
             local,
             (METRIC, SUBGROUP, ITEM, CONTRIBUTION),
             title=msg("What each item adds to the divergence of a subgroup"),
-            backend=backend,
+            backend=problem.backend,
         ),
         "global_contributions": Table.from_rows(
             overall,
             (METRIC, ITEM, CONTRIBUTION, DIVERGENCE, Column("note", title=msg("note"))),
             title=msg("What each item adds to divergence over all subgroups"),
-            backend=backend,
+            backend=problem.backend,
         ),
         "corrective": Table.from_rows(
             corrective,
@@ -78,7 +77,7 @@ def divergence_tables(problem: Problem, patterns: Patterns, found: list[Found]) 
                 Column("size", format="int", title=msg("Rows")),
             ),
             title=msg("Items that bring a subgroup closer to everyone"),
-            backend=backend,
+            backend=problem.backend,
         ),
     }
 

@@ -308,8 +308,7 @@ def _table(problem: Problem, rows: list[Subgroup]) -> Table:
         for row, text in zip(rows, texts, strict=True)
     ]
     columns = (Column("slice", title=msg("Subgroup")), *COLUMNS)
-    backend = problem.data.backend if problem.data is not None else "polars"
-    return Table.from_rows(stats, columns, title=msg("Every comparison of two groups"), backend=backend)
+    return Table.from_rows(stats, columns, title=msg("Every comparison of two groups"), backend=problem.backend)
 
 
 def _word(verdict: str) -> Message:
