@@ -45,7 +45,8 @@ model = make_pipeline(coded, LogisticRegression(max_iter=1000)).fit(data.frame[[
 report = iso.audit(data, model, checks="standard", seed=0)
 assert [section.reason for section in report if section.outcome == "failed"] == []
 assert report.findings
-report.save("out", formats=("json", "md"))
+report.save("out")
+assert "<svg" in open("out/report.html", encoding="utf-8").read()
 assert type(iso.Report.load("out")["group_fairness"].table) is pd.DataFrame
 
 assert len(iso.discovery.find_pairs(data, model, max_tests=2000).witnesses)
