@@ -109,19 +109,18 @@ def _common_names(connection: Any, files: Sequence[Path]) -> list[str]:
     for file in files:
         check_marks(file, file)
         try:
-            types = connection.sql(f"SELECT * FROM {parquet_source([file])}").types
-            schema = dict(zip(column_names(connection, file), map(str, types), strict=True))
+            relation = connection.sql(f"SELECT * FROM {parquet_source([file])}")
         except duck_error() as error:
             raise damaged(error, file, "Parquet") from None
-        if first is None:
-            first = schema
-        elif schema != first:
+        schema = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        first = first or schema
+        if schema != first:
             odd = min(set(schema.items()) ^ set(first.items()))[0]
             raise DataError(
                 f"Files that are read together must have the same columns; '{file}' differs from '{files[0]}' in "
                 f"{odd!r}."
             )
-    return list(first or ())
+    return column_names(connection, files[0])
 
 
 def _temporary_folder() -> Path:
