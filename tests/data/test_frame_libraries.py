@@ -18,6 +18,8 @@ ABSENT = {
 }
 
 PANDAS_ALONE = """
+from pathlib import Path
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -46,7 +48,7 @@ report = iso.audit(data, model, checks="standard", seed=0)
 assert [section.reason for section in report if section.outcome == "failed"] == []
 assert report.findings
 report.save("out")
-assert "<svg" in open("out/report.html", encoding="utf-8").read()
+assert "<svg" in Path("out/report.html").read_text(encoding="utf-8")
 assert type(iso.Report.load("out")["group_fairness"].table) is pd.DataFrame
 
 assert len(iso.discovery.find_pairs(data, model, max_tests=2000).witnesses)

@@ -190,8 +190,8 @@ def test_a_tree_that_claims_other_columns(people, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_trees_per_iteration_": 3}, "than it says"),
-        ({"classes_": np.array(["a", "b", "c"])}, "than classes"),
+        ({"n_trees_per_iteration_": 3}, "differs from the one it states"),
+        ({"classes_": np.array(["a", "b", "c"])}, "differs from its number of classes"),
         ({"n_features_in_": 5}, "different numbers of columns"),
         ({"init_": LogisticRegression()}, "not a constant"),
         ({"estimators_": np.array([[LogisticRegression()]])}, "trees are missing"),

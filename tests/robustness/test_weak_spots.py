@@ -198,7 +198,7 @@ def test_bad_data_is_named() -> None:
     with pytest.raises(NotApplicable, match="no target"):
         weak_spots(Dataset({"x": [1, 2], "s": [0, 1]}, prediction="s"))
     nothing = {"x": [np.nan, np.nan], "y": [0, 1], "s": [0, 1]}
-    with pytest.raises(DataError, match="no feature to look at"):
+    with pytest.raises(DataError, match="no features to examine"):
         weak_spots(Dataset(nothing, target="y", prediction="s"))
 
 

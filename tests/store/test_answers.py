@@ -145,7 +145,7 @@ def test_without_reuse_every_search_is_kept(store: Store, data: iso.Dataset, mod
     assert len(store.runs("loans")) == 2
     with pytest.raises(SpecError, match="give store= and analysis="):
         find_subgroups(data, model, reuse=True)
-    with pytest.raises(SpecError, match="takes both"):
+    with pytest.raises(SpecError, match="needs both"):
         find_pairs(data, model, store=store)
 
 

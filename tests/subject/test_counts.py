@@ -94,11 +94,11 @@ def test_every_check_of_counts_gives_the_figures_of_the_rows(cells: Any, weighte
     counted = Subject.from_counts(
         table, target="y", prediction="p", protected=["sex", "race"], positive="yes", **options
     )
-    frame = table.loc[table.index.repeat(table["n"])]
+    frame = table.loc[table.index.repeat(table["n"])].reset_index(drop=True)
     single = Subject.of(
         frame["y"].tolist(),
         frame["p"].tolist(),
-        sensitive_features={"sex": frame["sex"].tolist(), "race": frame["race"].tolist()},
+        sensitive_features=frame[["sex", "race"]],
         weights=(frame["w"] / frame["n"]).tolist() if weighted else None,
         positive="yes",
     )

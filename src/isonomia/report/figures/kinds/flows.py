@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from isonomia.languages import msg
 from isonomia.languages.message import write_number
@@ -54,7 +55,7 @@ def draw(reading: Reading) -> Chart:
             ],
             hoverinfo="text",
         )
-    labels = {"tickmode": "array", "tickvals": list(range(len(groups))), "showgrid": False}
+    labels: dict[str, Any] = {"tickmode": "array", "tickvals": list(range(len(groups))), "showgrid": False}
     labels["ticktext"] = [reading.text(name) for name in groups]
     figure.update_xaxes(**ticks("pct"), range=[0, 1], title={"text": msg("share of the group").text(reading.language)})
     figure.update_yaxes(**labels, range=[len(groups) - 0.5, -0.5])

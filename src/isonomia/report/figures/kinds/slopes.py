@@ -30,7 +30,7 @@ def draw(reading: Reading) -> Chart:
         space_down=min(0.25, 75 / height),
         shared_y="all",
     )
-    ends = {"tickmode": "array", "tickvals": [0, 1], "range": [-0.25, 1.25], "showgrid": False}
+    ends: dict[str, Any] = {"tickmode": "array", "tickvals": [0, 1], "range": [-0.25, 1.25], "showgrid": False}
     ends["ticktext"] = [reading.heading(before), reading.heading(after)]
     index = 0
     for panel, (_, rows) in enumerate(panels):
