@@ -259,7 +259,14 @@ def test_parts_of_a_report_as_frames(report: iso.Report) -> None:
     findings, entries, criteria = (report.to_frame(part) for part in ("findings", "entries", "criteria"))
     assert list(findings["message"]) == [str(one.message) for one in report.findings]
     assert list(findings["value"]) == [one.estimate.value for one in report.findings]
+    counted = [None if one.people is None else one.people.value for one in report.findings]
+    assert [None if np.isnan(value) else value for value in findings["people"]] == counted
+    assert any(value is not None for value in counted)
+    assert {"people_low", "people_high"} < {*findings, *entries}
     assert entries["findings"].sum() == len(report.findings)
+    assert all(repr(section).startswith(f"Section({section.code}: ") for section in report)
+    table = report["group_fairness"]
+    assert table.to_frame().equals(table.table)
     assert report.verdict is not None
     assert list(criteria["outcome"]) == [one.outcome for one in report.verdict.criteria]
     with pytest.raises(iso.SpecError, match=r"`part` must be one of findings, entries, criteria"):

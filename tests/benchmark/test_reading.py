@@ -20,8 +20,16 @@ from isonomia.benchmark.figures import critical_difference_figure
 from isonomia.benchmark.latex_scores import latex_scores
 from isonomia.benchmark.settings import LEVELS, one_at_a_time, sobol_points
 from isonomia.benchmark.summary import Cells, csv_rows, row_of
-from isonomia.benchmark.tables import alone, bias_by_size_table, null_table, summary_table, variance_table
+from isonomia.benchmark.tables import (
+    alone,
+    bias_by_size_table,
+    null_table,
+    summary_table,
+    unanswered_table,
+    variance_table,
+)
 from isonomia.cli.app import app
+from isonomia.report import to_html
 
 SETTINGS = (
     CENTRE,
@@ -226,3 +234,29 @@ def test_the_commands(tmp_path: Path) -> None:
     assert ended.exit_code == 0, ended.stderr
     assert (out / "cells.csv").is_file()
     assert not (out / "figures").exists()
+
+
+def test_why_there_was_no_answer_stands_in_both_languages(cells: Cells) -> None:
+    reasons = {
+        "unsuitable": "The method 'verifair' is for binary tasks; this is a multiclass task. `isonomia methods` lists "
+        "the others.",
+        "timeout": "still searching after 60 s",
+        "memory": "the process ran out of memory",
+        "failed": "ValueError: a text of a dependency",
+    }
+    silent = {f"{row['method']} {row['data_seed']}": row for row in cells.of("subgroups")}.values()
+    named = dict(zip((id(row) for row in silent), reasons.items(), strict=False))
+    rows = [
+        {**row, "status": named[id(row)][0], "reason": named[id(row)][1]} if id(row) in named else row
+        for row in cells.rows
+    ]
+    table = unanswered_table(Cells("fake", rows), "subgroups")
+    assert table is not None
+    assert sorted(str(reason) for reason in table["reason"].values) == sorted(reasons.values())
+    assert set(table["cells"].values) == {1}
+    written = {table["reason"].text(row, "pt-BR") for row in range(len(table))}
+    assert "O método 'verifair' serve para tarefas do tipo" in " ".join(written)
+    assert {"a fase 'searching' não terminou em 60 s", "o processo ficou sem memória"} < written
+    assert "ValueError: a text of a dependency" in written
+    assert "Por que não houve resposta" in to_html(Benchmark(Cells("fake", rows)).document, "pt-BR")
+    assert unanswered_table(cells, "subgroups") is None

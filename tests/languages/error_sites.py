@@ -21,6 +21,7 @@ PARTS: dict[str, tuple[int | str, ...]] = {
     "ModelFormat": ("trust", "instead"),
     "read_options": ("owner",),
     "_end": (0,),
+    "without_answer": (2, "reason"),
     "problems_of": (0, 1),
     "validated": (2,),
     "gathered": (0,),

@@ -53,7 +53,9 @@ def in_templates() -> Iterator[tuple[str, str]]:
 def gaps(template: str) -> set[tuple[str, str]]:
     """The named gaps of a template with their formats; a plural, and what comes first, are matters of the language."""
     named = [(name, form or "") for _, name, form, _ in string.Formatter().parse(template) if name is not None]
-    return {(name, "plural" if "|" in form else "" if form in ("first", "inner") else form) for name, form in named}
+    return {
+        (name, "plural" if "|" in form else "" if form in ("first", "inner", "of") else form) for name, form in named
+    }
 
 
 def test_every_gap_of_a_sentence_is_given() -> None:

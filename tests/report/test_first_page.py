@@ -115,15 +115,15 @@ def test_people_are_counted_where_they_are_worse_off() -> None:
 
 def test_steps_are_distinct_and_never_empty() -> None:
     document = example("binary", "exceeds")
-    told = [step.text() for step in steps(document)]
+    told = [step.advice.text() for step in steps(document)]
     assert len(told) == len(set(told)) == STEPS
     unsure = steps(example("binary", "not_enough_evidence"))
-    assert unsure[0].text().startswith("Collect more data on the groups")
-    assert [step.text() for step in steps(Document("Audit", {}))] == [
+    assert unsure[0].advice.text().startswith("Collect more data on the groups")
+    assert [step.advice.text() for step in steps(Document("Audit", {}))] == [
         "Repeat the audit whenever the model or the data change."
     ]
     failed = Section("x", msg("X"), msg("X"), "failed", reason="broken")
-    assert steps(replace(document, sections=(failed,)))[0].text().startswith("Repair and repeat")
+    assert steps(replace(document, sections=(failed,)))[0].advice.text().startswith("Repair and repeat")
 
 
 def data(task: str) -> iso.Dataset:
@@ -156,6 +156,42 @@ def test_a_real_audit_reads_in_short_sentences_without_code(task: str) -> None:
         assert not re.findall(r"\w+=\w+|\b[a-zA-Z]+_[a-zA-Z]+", page)
     if task == "binary":
         assert "women" in page.lower()
+
+
+def test_every_group_that_is_worse_off_is_named_and_every_step_says_for_whom() -> None:
+    """Two groups below a third, in attributes whose intersections have long names; a class with an underscore."""
+    rng = np.random.default_rng(4)
+    n = 4000
+    colour = rng.choice(["branca", "parda", "preta"], n, p=[0.5, 0.3, 0.2])
+    rate = 0.8 - 0.25 * (colour == "parda") - 0.3 * (colour == "preta")
+    frame = {"raça_cor": colour, "sexo": rng.choice(["feminino", "masculino"], n), "idade": rng.integers(18, 80, n)}
+    rate -= 0.3 * ((colour == "parda") & (frame["sexo"] == "feminino") & (frame["idade"] < 30))
+    frame["decisão"] = np.where(rng.random(n) < rate, "pré_aprovada", "negada")
+    protected = {"raça_cor": None, "sexo": None, "idade": [30, 60]}
+    roles = {"prediction": "decisão", "positive": "pré_aprovada", "protected": protected}
+    report = iso.audit(frame, policy="us-lending", checks=["group_fairness"], n_boot=50, **roles)
+    for language, also in (("en", "Also affected: "), ("pt-BR", "Também: ")):
+        page = "\n".join(text_of(report.to_html(language, extent="first_page"))[2:])
+        affected = page[page.index(also) :].splitlines()[0]
+        assert ("parda" in affected) != ("preta" in affected), "the other one leads"
+        assert re.search(r"^(preta|parda)\S*.* · ", page, re.MULTILINE), "steps say for whom"
+        assert not re.findall(r"\w+=\w+|[^\W\d]+_[^\W\d]+", page)
+        for sentence in re.split(r"[.?!](?:\s|$)|\n|·", page):
+            assert len(sentence.split()) <= 30, sentence
+
+
+def test_classes_with_underscores_are_words_in_a_verdict() -> None:
+    rng = np.random.default_rng(5)
+    sex = rng.choice(["F", "M"], 900)
+    guess = np.array(["not_recommended", "priority", "very_recommended"])[
+        np.clip(rng.integers(0, 3, 900) + (sex == "M"), 0, 2)
+    ]
+    truth = np.where(rng.random(900) < 0.8, guess, "priority")
+    frame = {"sex": sex, "admission": truth, "guess": guess}
+    report = iso.audit(
+        frame, target="admission", prediction="guess", protected=["sex"], policy="engineering", checks="quick"
+    )
+    assert "_" not in "\n".join(text_of(report.to_html(extent="first_page"))[2:])
 
 
 def test_groups_that_are_left_out_make_no_long_sentence() -> None:

@@ -65,7 +65,7 @@ def gaps_of(report: Report) -> dict[GapKey, Estimate]:
     for row, key in enumerate(keys):
         metric = str(table["metric"].values[row])
         base = metric.split("[")[0]
-        names = str(table["reference"].values[row]), str(table["group"].values[row])
+        names = table["reference"].values[row], table["group"].values[row]
         kinds: tuple[Kind, ...] = () if base in _OF_DATA else ("difference", "ratio")
         for kind in kinds[: 2 if base in _RATIOS else 1]:
             figure = table[kind].estimate(row, level=level)

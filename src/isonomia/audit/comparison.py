@@ -17,9 +17,10 @@ from isonomia.audit.naming import in_words, metric_title
 from isonomia.audit.report import Report
 from isonomia.errors import DataError, SpecError
 from isonomia.evidence import Column, Finding, Result, Table, benjamini_hochberg, normal_p, normal_quantile
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, msg, with_people
 from isonomia.metrics import METRICS
 from isonomia.parameters import Choice, Number, validated
+from isonomia.report.naming import in_file_words
 from isonomia.report.words import CRITERIA
 
 #: A change counts as shown when its adjusted p-value is below this.
@@ -95,6 +96,7 @@ def compare(before: Any, after: Any, *, fail_on: CompareOn = "gaps", tolerance: 
             "policy, or choose fail_on='gaps' (--fail-on gaps)."
         )
     criteria, gaps = compared_criteria(old, new), compared_gaps(old, new, tolerance)
+    words = new.document.words
     changes = _changes(old, new, tolerance)
     worse_in = {
         "criteria": "worse" in criteria["step"].values,
@@ -115,11 +117,11 @@ def compare(before: Any, after: Any, *, fail_on: CompareOn = "gaps", tolerance: 
         notes=_notes(old, new, len(gaps)),
         worse_in=tuple(name for name, is_worse in worse_in.items() if is_worse),
         fail_on=fail_on,
-        sentences=(*_worse_criteria(old, new), *_worse_gaps(gaps)),
+        sentences=tuple(words.spoken(with_people(one)) for one in (*_worse_criteria(old, new), *_worse_gaps(gaps))),
         before=old,
         after=new,
     )
-    return in_words(compared)
+    return in_file_words(in_words(compared), words)
 
 
 def _worse_criteria(old: Report, new: Report) -> Iterator[Message]:

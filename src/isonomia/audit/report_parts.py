@@ -43,7 +43,7 @@ def part_frame(document: Document, part: Part) -> Any:
 
 def _findings(document: Document) -> tuple[list[dict[str, Any]], Sequence[str]]:
     return [_finding(one) for one in document.findings], (
-        *("severity", "check", "code", "message", "who", "reference", "n", *_FIGURE),
+        *("severity", "check", "code", "message", "who", "reference", "n", *_FIGURE, *_PEOPLE),
         *("p_value", "p_adjusted", "threshold", "remedy"),
     )
 
@@ -58,6 +58,7 @@ def _finding(one: Finding) -> dict[str, Any]:
         "threshold": one.threshold,
         "remedy": one.remedy,
         **_figure(one.estimate),
+        **({} if one.people is None else dict(zip(_PEOPLE, _figure(one.people).values(), strict=True))),
     }
 
 
@@ -68,6 +69,7 @@ def _entries(document: Document) -> tuple[list[dict[str, Any]], Sequence[str]]:
         "who",
         "n",
         *_FIGURE,
+        *_PEOPLE,
         "findings",
         "checks",
     )
@@ -97,6 +99,7 @@ def _criteria(document: Document) -> tuple[list[dict[str, Any]], Sequence[str]]:
 
 
 _FIGURE = ("value", "low", "high")
+_PEOPLE = ("people", "people_low", "people_high")
 _PARTS: Mapping[str, Callable[[Document], tuple[list[dict[str, Any]], Sequence[str]]]] = {
     "findings": _findings,
     "entries": _entries,

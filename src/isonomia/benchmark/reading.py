@@ -24,6 +24,7 @@ from isonomia.benchmark.tables import (
     null_table,
     rank_table,
     summary_table,
+    unanswered_table,
     variance_table,
 )
 from isonomia.benchmark.words import FACTORS, TITLES
@@ -152,6 +153,9 @@ def _scores(cells: Cells, finds: Finds) -> Result:
     variance = variance_table(cells)
     if variance is not None:
         tables["variance"] = variance
+    unanswered = unanswered_table(cells, finds)
+    if unanswered is not None:
+        tables["unanswered"] = unanswered
     return Result(code=f"scores_{finds}", title=TITLES[finds], tables=tables, pictures=tuple(pictures))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +22,7 @@ from isonomia.benchmark.words import FACTORS
 from isonomia.benchmark.words import SCORES as SCORE_WORDS
 from isonomia.benchmark.words import STATUSES as STATUS_WORDS
 from isonomia.evidence import Column, Estimate, Format, Table, wilson
-from isonomia.languages import msg
+from isonomia.languages import error_message, msg
 
 METHOD = Column("method", title=msg("Method"))
 
@@ -54,6 +55,25 @@ def summary_table(cells: Cells, finds: Finds) -> Table:
     fields += [Column(status, format="int", title=STATUS_WORDS[status]) for status in STATUSES]
     fields.append(Column("cut_short", format="int", title=msg("ended by its limit of time")))
     return Table.from_rows(rows, fields, title=msg("Mean scores over settings"))
+
+
+def unanswered_table(cells: Cells, finds: Finds) -> Table | None:
+    """Why methods had no answer, and in how many cells; None where all had one."""
+    reasons = Counter(
+        (row["method"], row["status"], row["reason"]) for row in cells.of(finds) if row["status"] != "done"
+    )
+    if not reasons:
+        return None
+    ordered = sorted(reasons, key=lambda key: (key[0], -reasons[key], key))
+    return Table(
+        (
+            replace(METHOD, values=[method for method, _, _ in ordered]),
+            Column("status", [STATUS_WORDS[status] for _, status, _ in ordered], title=msg("Outcome")),
+            Column("reason", [error_message(reason) for _, _, reason in ordered], title=msg("Reason")),
+            Column("cells", [reasons[key] for key in ordered], format="int", title=msg("Cells")),
+        ),
+        msg("Why there was no answer"),
+    )
 
 
 def _of(scores: Scores, index: int, method: str, name: str) -> Estimate:

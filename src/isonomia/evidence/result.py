@@ -93,14 +93,14 @@ class Result(Record, Shown, kind="result"):
     @property
     def table(self) -> Any:
         """The main table as a frame of the kind the user gave."""
+        return self.to_frame()
+
+    def to_frame(self, name: str | None = None, backend: Backend | None = None) -> Any:
+        """The table of this name, else the main one, as a frame of the kind the user gave, or of the kind asked for."""
         if not self.tables:
             why = " ".join(note.text() for note in self.notes)
             raise SpecError(f"The result {self.code!r} has no tables. {why}".strip())
-        return next(iter(self.tables.values())).frame()
-
-    def to_frame(self, name: str, backend: Backend | None = None) -> Any:
-        """The table of this name as a frame of the kind the user gave, or of the kind asked for."""
-        return _named(self.tables, name, "table").frame(backend)
+        return _named(self.tables, next(iter(self.tables)) if name is None else name, "table").frame(backend)
 
     @property
     def drawings(self) -> dict[str, Drawing]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from importlib.resources import files
@@ -34,11 +34,20 @@ class Locale:
     months: tuple[str, ...]
     day: str
     first_day: str = "1"
+    of: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def folder(self) -> str:
         """The code as the language's folder spells it: "pt_BR"."""
         return self.code.replace("-", "_")
+
+    def write_of(self, text: str) -> str:
+        """A noun phrase after "of", which some languages join with an article: by the first word of the phrase.
+
+        >>> locale("pt-BR").write_of("homens com idade abaixo de 30"), locale("en").write_of("men")
+        ('dos homens com idade abaixo de 30', 'of men')
+        """
+        return f"{self.of.get(text.split(' ')[0], self.of.get('', 'of'))} {text}"
 
     def write_day(self, day: date) -> str:
         """A day with the name of its month.

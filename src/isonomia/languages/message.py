@@ -26,7 +26,7 @@ class Message(Encoded, kind="message"):
     ``num4`` (four decimals; from 10 on five digits), ``int`` (1,234), ``p`` (a p-value), ``date`` (a day in ISO form)
     and none (a text, or another message). A missing number is written as a word. ``{n:# row|# rows}`` is a singular and
     a plural; ``#`` is the number. ``{group:first}`` begins a sentence with a capital, ``{metric:inner}`` stands within
-    one.
+    one, ``{group:of}`` follows "of" (in a translation, where the language joins it with an article).
 
     Examples
     --------
@@ -172,6 +172,8 @@ class _Sentence(string.Formatter):
         if format_spec == "first":
             text = self.format_field(value, "")
             return text[:1].upper() + text[1:]
+        if format_spec == "of":
+            return locale(self.language).write_of(self.format_field(value, ""))
         if format_spec == "inner":
             text = self.format_field(value, "")
             return text[:1].lower() + text[1:] if text[1:2].islower() else text

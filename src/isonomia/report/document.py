@@ -180,6 +180,10 @@ class Section(Record, Shown, kind="section"):
     seconds: float = 0.0
     topic: str = ""
 
+    def __repr__(self) -> str:
+        ended = f"{len(self.findings)} finding{'' if len(self.findings) == 1 else 's'}" if self.result else self.reason
+        return f"Section({self.code}: {self.outcome}; {ended})"
+
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What it found."""

@@ -5,15 +5,18 @@ It fits one sheet of A4 paper: everything on it is bounded, and the rest of the 
 
 from __future__ import annotations
 
-from isonomia.evidence import Finding
+from dataclasses import dataclass
+
+from isonomia.evidence import Finding, Fold
+from isonomia.evidence.remedies import REMEDIES
 from isonomia.languages import Language, Message, msg
 from isonomia.report import words
 from isonomia.report.document import Document, Verdict
 from isonomia.report.overview import View
 from isonomia.report.texts import moment, sentence, tame
 
-#: How many entries, steps and checks without an answer the first page names.
-AFFECTED, STEPS, UNEXAMINED = 3, 3, 3
+#: How many entries, steps and checks without an answer the first page names, and how many further groups of an entry.
+AFFECTED, STEPS, UNEXAMINED, ALSO = 3, 3, 3, 2
 
 
 def first_page(document: Document, language: Language) -> View:
@@ -30,11 +33,15 @@ def first_page(document: Document, language: Language) -> View:
                 "id": f"finding-{number}",
                 "message": sentence(fold.first.message, language),
                 "people": words.people_affected(fold.first, language),
+                "also": also_affected(document, fold, language),
             }
             for number, fold in enumerate(document.folds[:AFFECTED], 1)
         ],
         "more_affected": _text(msg("{n:One more entry follows|# more entries follow}.", n=left), language, left),
-        "steps": [step.text(language) for step in steps(document)],
+        "steps": [
+            {"about": _about(document, step, language), "advice": step.advice.text(language)}
+            for step in steps(document)
+        ],
         "unexamined": [
             (sentence(section.title, language), sentence(section.reason, language).split(";")[0].rstrip("."))
             for section in silent[:UNEXAMINED]  # what could be done about it stands in the annex
@@ -76,23 +83,51 @@ def lead(verdict: Verdict | None, language: Language) -> View:
     }
 
 
-def steps(document: Document) -> list[Message]:
+@dataclass(frozen=True)
+class Step:
+    """Something to do, and the entries that advise it (else a finding within one); none where it is about the audit."""
+
+    advice: Message
+    findings: tuple[Finding, ...] = ()
+
+
+def steps(document: Document) -> list[Step]:
     """The first things to do: what the entries advise, each once, in their order; never an empty list."""
-    found: list[Message] = []
-    failed = [section.title for section in document.sections if section.outcome == "failed"]
-    if failed:
-        found.append(msg("Repair and repeat the checks that failed: the annex states why."))
-    for finding in _leading(document):
-        if finding.advice is not None and finding.advice not in found:
-            found.append(finding.advice)
+    found: list[Step] = []
+    if any(section.outcome == "failed" for section in document.sections):
+        found.append(Step(msg("Repair and repeat the checks that failed: the annex states why.")))
     if document.verdict is not None and document.verdict.outcome == "not_enough_evidence":
-        found.insert(0, msg("Collect more data on the groups named in the verdict, then repeat the audit."))
-    return found[:STEPS] or [msg("Repeat the audit whenever the model or the data change.")]
+        found.insert(0, Step(msg("Collect more data on the groups named in the verdict, then repeat the audit.")))
+    advised: dict[str, list[Finding]] = {}
+    for first in (fold.first for fold in document.folds):
+        advised.setdefault(first.remedy or "", []).append(first)
+    for other in (finding for fold in document.folds for finding in fold.others):
+        advised.setdefault(other.remedy or "", [other])
+    advised.pop("", None)
+    found += [Step(REMEDIES[remedy], tuple(findings)) for remedy, findings in advised.items()]
+    return found[:STEPS] or [Step(msg("Repeat the audit whenever the model or the data change."))]
 
 
-def _leading(document: Document) -> list[Finding]:
-    """The first finding of each entry, then the others."""
-    return [fold.first for fold in document.folds] + [finding for fold in document.folds for finding in fold.others]
+def _about(document: Document, step: Step, language: Language) -> str:
+    """Whom or what a step is about."""
+    named = [finding for finding in step.findings if finding.who or finding.columns][:AFFECTED]
+    return "; ".join(dict.fromkeys(words.subject_of(document, Fold((one,)), language) for one in named))
+
+
+def also_affected(document: Document, fold: Fold, language: Language) -> str:
+    """Other groups of the same attributes that are surely worse off in the same way, with their people; else empty."""
+    first = fold.first
+    people: dict[str, float] = {}
+    for one in fold.others:
+        same = one.code == first.code and set(one.who) == set(first.who) and one.who not in (first.who, first.reference)
+        if same and one.severity != "notice" and one.people is not None and one.people_at_least > 0:
+            who = words.subject_of(document, Fold((one,)), language)
+            people[who] = max(people.get(who, 0.0), one.people.value or 0.0)
+    most = sorted(people, key=lambda who: -people[who])[:ALSO]
+    if not most:
+        return ""
+    groups = ", ".join(msg("{who} (about {n:int})", who=who, n=people[who]).text(language) for who in most)
+    return msg("Also affected: {groups}.", groups=groups).text(language)
 
 
 def examined(document: Document, language: Language) -> str:

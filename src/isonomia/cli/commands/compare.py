@@ -61,13 +61,15 @@ def compare(
 
 def show_comparison(screen: Screen, comparison: Comparison) -> None:
     """What changed between two reports, on the screen or as JSON."""
-    from isonomia.audit.comparison_forms import headline, moved
+    from isonomia.audit.comparison_forms import MAX_SENTENCES, headline, moved
 
     if screen.json:
         screen.data(_record(comparison))
     screen.say(headline(comparison))
-    for sentence in comparison.sentences:
+    for sentence in comparison.sentences[:MAX_SENTENCES]:
         screen.say(sentence)
+    if len(comparison.sentences) > MAX_SENTENCES:
+        screen.say(msg("... and {n:int} more.", n=len(comparison.sentences) - MAX_SENTENCES))
     _show(screen, comparison.tables["criteria"])
     gaps = comparison.tables["gaps"].without("code")
     changed = moved(gaps, "trend", "unclear")
