@@ -208,7 +208,7 @@ def test_rows_that_stay_have_no_mask(tmp_path: Path) -> None:
     result = find_subgroups(iso.read(file, engine="duckdb", memory="128MB", **roles), method="divexplorer", k=1)
     assert result.subgroups
     for ask in (result.mask, result.around):
-        with pytest.raises(SpecError, match="An engine counted the rows|counted where they are"):
+        with pytest.raises(SpecError, match=r"An engine counted the rows|counted where they are"):
             ask(0)
 
 
