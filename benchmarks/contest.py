@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -54,7 +55,7 @@ def contest_overhead(scale: Scale) -> Iterator[Row]:
 
 @benchmark("contest_quick")
 def contest_quick(scale: Scale) -> Iterator[Row]:
-    """The grid `quick` with two processes: at most twenty minutes of processor time, ten on two cores."""
+    """The grid `quick` with two processes: at most ten minutes on two cores, so twenty of processor time."""
     import isonomia as iso
     from isonomia.benchmark import GRIDS, run_benchmark
 
@@ -62,10 +63,11 @@ def contest_quick(scale: Scale) -> Iterator[Row]:
     if scale.quick:
         grid = replace(grid, settings=grid.settings[:1], seeds=1)
     with tempfile.TemporaryDirectory() as folder, iso.store.open(f"{folder}/cells.db") as store:
-        began = _cpu()
+        began, began_cpu = time.perf_counter(), _cpu()
         counts = run_benchmark(grid, store, jobs=2)
-        seconds = _cpu() - began
+        minutes, seconds = (time.perf_counter() - began) / 60, _cpu() - began_cpu
     cells = sum(counts.values())
-    target = None if scale.quick else Target("at most", 1200)
     note = f"{counts['done']:,} of {cells:,} cells with an answer"
-    yield Row("quick", cells, seconds, measure="processor seconds", value=seconds, target=target, note=note)
+    for measure, value, limit in (("processor seconds", seconds, 1200), ("minutes on the clock", minutes, 10)):
+        target = None if scale.quick else Target("at most", limit)
+        yield Row("quick", cells, minutes * 60, measure=measure, value=value, target=target, note=note)

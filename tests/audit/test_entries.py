@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -74,3 +75,41 @@ def test_a_full_audit_of_adult_reads_as_at_most_fifteen_entries() -> None:
     questions = [entry for entry in report.folds if entry.first.topic == "use"]
     checks = {check for entry in questions for check in entry.checks}
     assert {"counterfactual", "proxies"} <= checks
+
+
+def _three_attributes(seed: int) -> iso.Dataset:
+    """People of three attributes, the decision of each of which lowers the chance of approval."""
+    draws = np.random.default_rng(seed)
+    n = 4_000
+    columns = {name: draws.choice(list("xyz"), n, p=[0.5, 0.3, 0.2]) for name in "abc"}
+    chance = 0.7 - sum(0.15 * (column == "z") for column in columns.values())
+    decision = np.where(draws.random(n) < chance, "yes", "no")
+    frame = pd.DataFrame({**columns, "decision": decision, "truth": decision})
+    privileged = dict.fromkeys("abc", "x")
+    return iso.Dataset(
+        frame, target="truth", positive="yes", protected=list("abc"), privileged=privileged, prediction="decision"
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_narrower_group_is_listed_with_the_widest_that_explains_it(seed: int) -> None:
+    report = iso.audit(_three_attributes(seed), checks=["group_fairness"], n_boot=50)
+    table = report["group_fairness"].tables["comparisons"]
+    reach = {
+        (metric, frozenset(key)): (-table["difference"].high[row], -table["difference"].low[row])
+        for row, (key, metric) in enumerate(zip(table["group"].keys, table["metric"].values, strict=True))
+        if table["difference"].low[row] is not None
+    }
+    narrow = [one for one in report.findings if len(one.who) > 1 and one.estimate.value < 0]
+    assert any(len(one.who) == 3 for one in narrow)
+    for finding in narrow:
+        people = frozenset(finding.who.items())
+        home = frozenset(finding.explained_by.items()) or people
+        beyond = [  # what would explain the group under which it stands
+            other
+            for (metric, other), ends in reach.items()
+            if metric == finding.metric and other < home and ends[1] >= reach[finding.metric, home][0]
+        ]
+        assert not beyond
+        entry = next(entry for entry in report.folds if finding in entry.findings)
+        assert set(entry.who) <= set(finding.explained_by or finding.who)

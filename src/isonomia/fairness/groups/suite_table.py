@@ -142,13 +142,13 @@ def findings_of(
     """What is beyond its threshold; an intersection only where it is clearly worse than its attributes alone."""
     found = []
     for ((by, name), one), row in zip(judged.items(), table.rows(), strict=True):
-        if not one.exceeds or name.endswith("_mean") or _told_already(by, name, one, judged):
+        if not one.exceeds or name.endswith("_mean") or _already_shown(by, name, one, judged):
             continue
         found.append(_finding(by, name, one, row, measured))
     return tuple(found)
 
 
-def _told_already(
+def _already_shown(
     by: tuple[str, ...], name: str, one: Judged, judged: Mapping[tuple[tuple[str, ...], str], Judged]
 ) -> bool:
     stronger = judged.get((by, IMPLIED.get(name, "")))

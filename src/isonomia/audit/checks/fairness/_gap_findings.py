@@ -25,6 +25,8 @@ _REMEDIES = {
     "accuracy": "check_representation",
     "mean_error": "correct_bias",
 }
+#: People as the columns and values that they share.
+People = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def gap_findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
     biased = {gap.group.key for gap in gaps if gap.metric == "mean_error"}
     found = []
     for gap in gaps:
-        if not _told_already(gap, gaps):
+        if not _already_shown(gap, gaps):
             finding = _finding(gap, result, subject)
             if gap.metric in ("mae", "rmse") and gap.group.key in biased and finding.severity == "critical":
                 finding = replace(finding, severity="warning")  # errors in one direction are the more telling ones
@@ -124,7 +126,7 @@ def _true_means(result: GroupMetrics, position: int, reference: int | None) -> t
     return float(part.value[position]), float(part.value[reference])
 
 
-def _told_already(gap: Gap, gaps: Sequence[Gap]) -> bool:
+def _already_shown(gap: Gap, gaps: Sequence[Gap]) -> bool:
     """Whether a wider group shows the same: its gap has the same direction and is nearly as large.
 
     Black women are reported beside women only where their gap is larger by half of what is worth reporting.
@@ -140,17 +142,23 @@ def _told_already(gap: Gap, gaps: Sequence[Gap]) -> bool:
 
 
 def _explained_by(gap: Gap, result: GroupMetrics) -> Mapping[str, str]:
-    """The wider group whose gap reaches as far: the intervals of both overlap, or the wider group's lies beyond."""
-    table = result.tables["comparisons"]
-    own, ends = set(gap.group.texts.items()), _reach(table["difference"].estimate(gap.row), gap.value < gap.base)
-    widest: tuple[float, Mapping[str, str]] = (-np.inf, {})
-    for row, key in enumerate(table["group"].keys or ()):
-        if table["metric"].values[row] != gap.metric or not set(key) < own:
-            continue
-        far = _reach(table["difference"].estimate(row), gap.value < gap.base)
-        if far[1] >= ends[0]:
-            widest = max(widest, (far[1], dict(key)), key=lambda one: one[0])
-    return widest[1]
+    """The wider group that a gap is listed with; where a still wider one explains that group, the widest of all."""
+    table, less = result.tables["comparisons"], gap.value < gap.base
+    reaches = {
+        frozenset(key): _reach(table["difference"].estimate(row), less)
+        for row, key in enumerate(table["group"].keys or ())
+        if table["metric"].values[row] == gap.metric
+    }
+    home = frozenset(gap.group.texts.items())
+    while (wider := _as_far(home, reaches)) is not None:
+        home = wider
+    return dict(home) if len(home) < len(gap.group.texts) else {}
+
+
+def _as_far(people: People, reaches: Mapping[People, tuple[float, float]]) -> People | None:
+    """The wider group whose gap reaches farthest, if as far: both intervals overlap, or the wider group's lies beyond."""
+    wider = [other for other, ends in reaches.items() if other < people and ends[1] >= reaches[people][0]]
+    return max(wider, key=lambda other: reaches[other][1], default=None)
 
 
 def _reach(gap: Estimate, less: bool) -> tuple[float, float]:
