@@ -156,7 +156,7 @@ def _explained_by(gap: Gap, result: GroupMetrics) -> Mapping[str, str]:
 
 
 def _as_far(people: People, reaches: Mapping[People, tuple[float, float]]) -> People | None:
-    """The wider group whose gap reaches farthest, if as far: the intervals overlap, or the wider group's lies beyond."""
+    """The wider group whose gap reaches farthest, if as far: intervals overlap, or the wider group's lies beyond."""
     wider = [other for other, ends in reaches.items() if other < people and ends[1] >= reaches[people][0]]
     return max(wider, key=lambda other: reaches[other][1], default=None)
 
