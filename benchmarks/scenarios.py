@@ -169,8 +169,9 @@ def _loop(data: Any, model: Any, trials: int) -> dict[str, float]:
     from isonomia.robustness.stress import plan
     from isonomia.robustness.stress.scenarios import situation
     from isonomia.robustness.stress.trials import generator
+    from isonomia.subject import Subject
 
-    base = situation(data, model)
+    base = situation(Subject.of(data, model))
     out = {}
     for planned in plan(list(LOOPED)):
         for trial in range(trials):
