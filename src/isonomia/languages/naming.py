@@ -34,6 +34,15 @@ class Name(str, Encoded, kind="name"):
         name.message = message
         return name
 
+    @classmethod
+    def literal(cls, text: str) -> Name:
+        """A text of ours that is declared as data: the purpose of an entry, the help of an option.
+
+        >>> Name.literal("share of rows decided right").text("pt-BR")
+        'parcela de registros com decisão correta'
+        """
+        return cls(Message.literal(text), text)
+
     def to_dict(self) -> dict[str, Any]:
         """The English text, and the template and parameters it was made of, for JSON."""
         return {**self.message.to_dict(), "text": str(self)}

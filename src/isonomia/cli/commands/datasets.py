@@ -8,6 +8,8 @@ import typer
 
 from isonomia.cli.command_group import CommandGroup
 from isonomia.cli.options.screen import ScreenOptions
+from isonomia.cli.output.headings import heading, shown, worded
+from isonomia.languages import Name, msg
 
 datasets = CommandGroup("Public datasets: list them, describe one, fetch one.")
 
@@ -26,10 +28,12 @@ def listing(ctx: typer.Context, talk: ScreenOptions) -> None:
     rows = catalog.listing()
     if screen.json:
         screen.data(rows)
-    shown = ("name", "rows", "target", "favourable", "protected", "here", "purpose")
-    columns: dict[str, list[Any]] = {key: [row[key] for row in rows] for key in shown}
-    columns["here"] = [yes_no(here) for here in columns["here"]]
-    screen.table(Table.of(columns, [Column("rows", format="int")]))
+    listed = ("name", "rows", "target", "favourable", "protected", "here", "purpose")
+    cells: dict[str, list[Any]] = {key: [row[key] for row in rows] for key in listed}
+    cells["here"] = [yes_no(here) for here in cells["here"]]
+    cells["purpose"] = [Name.literal(purpose) for purpose in cells["purpose"]]
+    styles = {"rows": "int"}
+    screen.table(Table.of(cells, [Column(key, format=styles.get(key), title=heading(key)) for key in listed]))
 
 
 @datasets.command("show")
@@ -42,6 +46,7 @@ def show(name: Name, talk: ScreenOptions) -> None:
     listed = {row["name"]: row for row in catalog.listing()}[entry.id]
     described = {
         **listed,
+        "task": worded(entry.task),
         "protected": {column: bands and list(bands.labels) for column, bands in entry.protected.items()},
         "privileged": dict(entry.privileged.items()),
         "citation": entry.citation,
@@ -51,8 +56,9 @@ def show(name: Name, talk: ScreenOptions) -> None:
     }
     if screen.json:
         screen.data(described)
-    for key, value in described.items():
-        screen.say(f"{key:12} {_shown(value)}")
+    told = described | {key: Name.literal(described[key]) for key in ("purpose", "licence", "notes")}
+    for key, value in told.items():
+        screen.say(f"{heading(key).text(screen.language):12} {_shown(value, screen.language)}")
 
 
 @datasets.command("fetch")
@@ -60,7 +66,6 @@ def fetch(name: Name, talk: ScreenOptions) -> None:
     """Put a dataset into the cache; the only command that uses the network."""
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.data import catalog
-    from isonomia.languages import msg
 
     screen = talk.screen()
     with ProgressBar(screen, msg("Fetching {name}", name=name)):
@@ -70,7 +75,7 @@ def fetch(name: Name, talk: ScreenOptions) -> None:
     screen.say(str(path))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, language: str) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}: {item}" if item is not None else str(name) for name, item in value.items())
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    return shown(value, language)
