@@ -28,7 +28,7 @@ MAX_TRIES = 1_000
 OURS = ("suggestion", "word")
 #: What does not stand in a gap of a name: more than a number, more than a word, another choice.
 NOT_IN: Mapping[str, re.Pattern[str]] = {
-    "at_least": re.compile(r"[^0-9.e+-]"),
+    "at_least": re.compile(r"\s"),
     "word": re.compile(","),
     "hint": re.compile(", or "),
 }

@@ -13,7 +13,7 @@ from isonomia.languages import Name, msg
 
 datasets = CommandGroup("Public datasets: list them, describe one, fetch one.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of the list.")]
+DatasetName = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of the list.")]
 
 
 @datasets.callback(invoke_without_command=True)
@@ -37,7 +37,7 @@ def listing(ctx: typer.Context, talk: ScreenOptions) -> None:
 
 
 @datasets.command("show")
-def show(name: Name, talk: ScreenOptions) -> None:
+def show(name: DatasetName, talk: ScreenOptions) -> None:
     """Describe one dataset: roles, licence, whose work it is, what to know before trusting it."""
     from isonomia.data import catalog
 
@@ -58,11 +58,11 @@ def show(name: Name, talk: ScreenOptions) -> None:
         screen.data(described)
     told = described | {key: Name.literal(described[key]) for key in ("purpose", "licence", "notes")}
     for key, value in told.items():
-        screen.say(f"{heading(key).text(screen.language):12} {_shown(value, screen.language)}")
+        screen.say(f"{heading(key).text(screen.language):13} {_shown(value, screen.language)}")
 
 
 @datasets.command("fetch")
-def fetch(name: Name, talk: ScreenOptions) -> None:
+def fetch(name: DatasetName, talk: ScreenOptions) -> None:
     """Put a dataset into the cache; the only command that uses the network."""
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.data import catalog
