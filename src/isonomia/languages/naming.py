@@ -179,6 +179,8 @@ def together(names: Iterable[str], between: str = ", ") -> str:
     'age em [25, 60), sex=F'
     """
     parts = list(names)
+    if len(parts) == 1:
+        return parts[0]
     if not any(isinstance(part, Name) for part in parts):
         return between.join(parts)
     message = Message("{part}", {"part": parts[0]})
