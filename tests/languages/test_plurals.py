@@ -51,9 +51,6 @@ def test_a_missing_number_takes_the_plural() -> None:
 
 def test_no_portuguese_noun_after_a_number_is_left_without_agreement() -> None:
     left = [
-        (word, said)
-        for said in catalog("pt-BR").values()
-        for word in BARE.findall(said)
-        if word not in NOT_COUNTED
+        (word, said) for said in catalog("pt-BR").values() for word in BARE.findall(said) if word not in NOT_COUNTED
     ]
     assert left == []

@@ -25,8 +25,10 @@ class Message(Encoded, kind="message"):
     Gaps take the formats ``pct`` (0.123 as 12.3%), ``points`` (0.123 as 12.3), ``num`` (three significant digits),
     ``num4`` (four decimals; from 10 on five digits), ``int`` (1,234), ``p`` (a p-value), ``date`` (a day in ISO form)
     and none (a text, or another message). A missing number is written as a word. ``{n:# row|# rows}`` is a singular and
-    a plural; ``#`` is the number. ``{x:num:# time|# times}`` writes a number in another format. ``{group:first}`` begins a sentence with a capital, ``{metric:inner}`` stands within
-    one, ``{group:of}`` follows "of" (in a translation, where the language joins it with an article).
+    a plural; ``#`` is the number. ``{x:num:# time|# times}`` is the same with a number in another format; from which
+    number on a noun is plural is a matter of the language. ``{group:first}`` begins a sentence with a capital,
+    ``{metric:inner}`` stands within one, ``{group:of}`` follows "of" (in a translation, where the language joins it
+    with an article).
 
     Examples
     --------

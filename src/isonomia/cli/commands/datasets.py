@@ -32,8 +32,8 @@ def listing(ctx: typer.Context, talk: ScreenOptions) -> None:
     cells: dict[str, list[Any]] = {key: [row[key] for row in rows] for key in listed}
     cells["here"] = [yes_no(here) for here in cells["here"]]
     cells["purpose"] = [Name.literal(purpose) for purpose in cells["purpose"]]
-    styles = {"rows": "int"}
-    screen.table(Table.of(cells, [Column(key, format=styles.get(key), title=heading(key)) for key in listed]))
+    columns = [Column(key, format="int" if key == "rows" else None, title=heading(key)) for key in listed]
+    screen.table(Table.of(cells, columns))
 
 
 @datasets.command("show")

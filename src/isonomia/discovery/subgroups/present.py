@@ -125,12 +125,14 @@ def _why_missing(subgroup: Subgroup) -> Message | str | None:
 
 
 def _metric_names(search: Search) -> dict[str, Message]:
-    """What metrics that no registry names are called: errors and outcomes beyond what scores let expect."""
+    """What metrics that no registry names are called: errors, and outcomes beyond what scores let expect."""
     names = {}
     for item in search.subgroups:
-        if (metric := item.stats.get("metric")) in GIVEN_SCORE:
-            measure = msg("{measure} beyond what the scores predict", measure=item.measure or search.measure)
-            names[str(metric)] = measure
+        metric, measure = item.stats.get("metric"), item.measure or search.measure
+        if metric in GIVEN_SCORE:
+            names[str(metric)] = msg("{measure} beyond what the scores predict", measure=measure)
+        elif metric == "error":
+            names["error"] = measure
     return names
 
 

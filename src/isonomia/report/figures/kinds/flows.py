@@ -49,7 +49,8 @@ def draw(reading: Reading) -> Chart:
             name=segment.title,
             marker={"color": next(greys if segment.kept else tints)},
             hovertext=[
-                f"<b>{reading.text(name, HOVER)}</b><br>{segment.title}: {write_number(share, 'pct', reading.language)}<br>"
+                f"<b>{reading.text(name, HOVER)}</b><br>"
+                + f"{segment.title}: {write_number(share, 'pct', reading.language)}<br>"
                 + msg("rows: {n:int}", n=number).text(reading.language)
                 for name, share, number in zip(groups, shares, numbers, strict=True)
             ],
