@@ -102,7 +102,7 @@ CASES: dict[str, tuple[dict[str, tuple[int, int]], Any, str, str]] = {
         "engineering-regression",
         "No criterion of the policy applies to this subject. Mean error gap: not applicable, since Mean error is not "
         "defined for this task (binary).",
-        "Nenhum critério da política se aplica a este caso. Diferença do erro médio: não se aplica, pois não há Erro "
+        "Nenhum critério da política se aplica a este caso. Diferença do erro médio: não se aplica, pois não há erro "
         "médio para esta tarefa (binária).",
     ),
 }
