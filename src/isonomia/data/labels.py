@@ -1,8 +1,8 @@
-"""Labels: which label of one list is which of another, and which of two is the positive one."""
+"""Labels: which label of one list is which of another, which of two is the positive one, which of several are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,34 @@ def two_classes(labels: Sequence[Any], positive: Any, *, what: str) -> tuple[Any
     return (1 - mine, mine) if mine in (0, 1) else (f"not {mine}", mine)
 
 
+def favourable_classes(labels: Sequence[Any], positive: Any, *, what: str) -> tuple[Any, ...]:
+    """The favourable ones of several classes, in the order of the classes.
+
+    `positive` names one of them or several: a list, or one text with commas between them. A class whose own name
+    contains a comma is found by that name.
+
+    >>> favourable_classes(["denied", "approved", "review"], "approved", what="'decision'")
+    ('approved',)
+    >>> favourable_classes([1, 2, 3, 4], ["4", "3"], what="'grade'"), favourable_classes("abc", "a,c", what="'grade'")
+    ((3, 4), ('a', 'c'))
+    """
+    known = ordered(labels)
+    named = _named(positive, known)
+    if not named:
+        raise DataError(f"`positive` must name at least one class of {what}; got none. There are {listed(known)}.")
+    found: list[int] = []
+    for label in named:
+        index = index_of(label, known)
+        if index is None:
+            raise DataError(f"`positive` must name classes of {what}; got {label!r}.{close_to(label, known)}")
+        if index in found:
+            raise DataError(f"`positive` names {known[index]!r} more than once.")
+        found.append(index)
+    if len(known) > 1 and len(found) == len(known):
+        raise DataError(f"`positive` names every class of {what}; leave at least one that is not favourable.")
+    return tuple(known[index] for index in sorted(found))
+
+
 def listed(labels: Sequence[Any], most: int = 6) -> str:
     """The first labels, as a sentence shows them."""
     return ", ".join(map(repr, labels[:most])) + (", ..." if len(labels) > most else "")
@@ -94,6 +122,17 @@ def _conventional(known: Sequence[Any], what: str) -> Any:
     if set(known) == {-1, 1}:
         return known[1]
     raise DataError(f"`positive` must say which value of {what} is the favourable one: {listed(known, 5)}.")
+
+
+def _named(positive: Any, known: Sequence[Any]) -> list[Any]:
+    """The classes that are named one by one; a text that is no class is read as names with commas between them."""
+    if isinstance(positive, str):
+        parts = [part.strip() for part in positive.split(",")]
+        several = index_of(positive, known) is None and any(index_of(part, known) is not None for part in parts)
+        return list(parts) if several else [positive]
+    if isinstance(positive, Collection) and not isinstance(positive, Mapping | bytes):
+        return [label for one in positive for label in (_named(one, known) if isinstance(one, str) else [one])]
+    return [positive]
 
 
 def _written_alike(value: Any, label: Any) -> bool:

@@ -350,7 +350,7 @@ def judge_criterion(
 
     `by` takes one way of grouping only; `known` are the gaps of all metrics, where they have been worked out before.
     """
-    names = [name for name in measured.measured if name.split("[")[0] in (*description.metrics, "mean_prediction")]
+    names = measured.judged((*description.metrics, "mean_prediction"))
     found = gaps_of(measured, names) if known is None else [gap for gap in known if gap.metric in names]
     gaps = [gap for gap in found if by is None or gap.by == by]
     n = int(measured.values["rows"])

@@ -252,7 +252,7 @@ def _judge(
     for way in ways:
         for name in CRITERIA[config]:
             description = DESCRIPTIONS[name]
-            present = [m for m in measured.measured if m.split("[")[0] in description.metrics]
+            present = measured.judged(description.metrics)
             if not present:
                 continue
             limit = ratio_threshold if description.measure == "ratio" else threshold

@@ -1,0 +1,42 @@
+"""Which of the classes that can be predicted are favourable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from isonomia.data import Dataset, favourable_classes, index_of
+from isonomia.errors import ModelError
+from isonomia.models import Model, Surface
+
+
+def favourable_of(
+    surface: Surface, dataset: Dataset | None, model: Model | Surface | None, reading: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """The favourable classes among those of the predictions: the second of two, of several those that were named.
+
+    The dataset's come first, then those given with columns, then the model's.
+
+    >>> surface = Surface("multiclass", ("approved", "denied", "review"))
+    >>> favourable_of(surface, None, None, {"positive": "approved"})
+    ('approved',)
+    """
+    classes = surface.classes
+    if surface.task == "binary":
+        return classes[1:]
+    if surface.task != "multiclass" or not classes:
+        return ()
+    named = model.positive if isinstance(model, Model) else None
+    theirs = () if named is None else favourable_classes(classes, named, what="the predictions")
+    if dataset is None or not dataset.favourable:
+        given = reading.get("positive")
+        return theirs if given is None else favourable_classes(classes, given, what="the predictions")
+    if dataset.target is None and dataset.roles.prediction is None:  # nobody has looked at the classes so far
+        return favourable_classes(classes, dataset.favourable, what="the predictions")
+    found = tuple(classes[code] for label in dataset.favourable if (code := index_of(label, classes)) is not None)
+    if theirs and set(theirs) != set(found):
+        raise ModelError(
+            f"The model's positive classes are {list(theirs)!r}, but the dataset's are {list(found)!r}. "
+            "Give both the same."
+        )
+    return found
