@@ -113,7 +113,5 @@ def test_a_model_and_a_dataset_that_disagree_are_refused() -> None:
         positive="review",
     )
     data = Dataset(ROWS, target="y", protected=["sex"], positive="approved")
-    with pytest.raises(
-        iso.IsonomiaError, match=r"positive classes are \['review'\], but the dataset's are \['approved'\]"
-    ):
+    with pytest.raises(iso.IsonomiaError, match=r"positive classes are 'review', but the dataset's are \['approved'\]"):
         Subject.of(data, model)

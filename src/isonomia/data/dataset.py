@@ -106,7 +106,7 @@ class Dataset(RoleTable):
 
     @validated(
         target=COLUMN.or_none(),
-        positive=Anything("a value of the target, or several of several classes"),
+        positive=Anything("a value of the target, or a list of its classes"),
         protected=Either(Several(COLUMN, single=True), Keyed(Anything("bands"))).or_none(),
         privileged=Keyed(Anything("a value or a list of values")).or_none(),
         prediction=COLUMN.or_none(),

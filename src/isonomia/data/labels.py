@@ -88,7 +88,7 @@ def favourable_classes(labels: Sequence[Any], positive: Any, *, what: str) -> tu
     ((3, 4), ('a', 'c'))
     """
     known = ordered(labels)
-    named = _named(positive, known)
+    named = named_classes(positive, known)
     if not named:
         raise DataError(f"`positive` must name at least one class of {what}; got none. There are {listed(known)}.")
     found: list[int] = []
@@ -102,6 +102,21 @@ def favourable_classes(labels: Sequence[Any], positive: Any, *, what: str) -> tu
     if len(known) > 1 and len(found) == len(known):
         raise DataError(f"`positive` names every class of {what}; leave at least one that is not favourable.")
     return tuple(known[index] for index in sorted(found))
+
+
+def named_classes(positive: Any, known: Sequence[Any]) -> list[Any]:
+    """The classes that are named one by one; a text that is no class is read as names with commas between them.
+
+    >>> named_classes("a,c", "abc"), named_classes(["a, b"], ["a, b", "c"]), named_classes(2, (1, 2, 3))
+    (['a', 'c'], ['a, b'], [2])
+    """
+    if isinstance(positive, str):
+        parts = [part.strip() for part in positive.split(",")]
+        several = index_of(positive, known) is None and any(index_of(part, known) is not None for part in parts)
+        return list(parts) if several else [positive]
+    if isinstance(positive, Collection) and not isinstance(positive, Mapping | bytes):
+        return [label for one in positive for label in (named_classes(one, known) if isinstance(one, str) else [one])]
+    return [positive]
 
 
 def listed(labels: Sequence[Any], most: int = 6) -> str:
@@ -122,17 +137,6 @@ def _conventional(known: Sequence[Any], what: str) -> Any:
     if set(known) == {-1, 1}:
         return known[1]
     raise DataError(f"`positive` must say which value of {what} is the favourable one: {listed(known, 5)}.")
-
-
-def _named(positive: Any, known: Sequence[Any]) -> list[Any]:
-    """The classes that are named one by one; a text that is no class is read as names with commas between them."""
-    if isinstance(positive, str):
-        parts = [part.strip() for part in positive.split(",")]
-        several = index_of(positive, known) is None and any(index_of(part, known) is not None for part in parts)
-        return list(parts) if several else [positive]
-    if isinstance(positive, Collection) and not isinstance(positive, Mapping | bytes):
-        return [label for one in positive for label in (_named(one, known) if isinstance(one, str) else [one])]
-    return [positive]
 
 
 def _written_alike(value: Any, label: Any) -> bool:

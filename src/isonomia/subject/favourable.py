@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from isonomia.data import Dataset, favourable_classes, index_of
+from isonomia.data.labels import named_classes
 from isonomia.errors import ModelError
 from isonomia.models import Model, Surface
 
@@ -27,16 +28,16 @@ def favourable_of(
     if surface.task != "multiclass" or not classes:
         return ()
     named = model.positive if isinstance(model, Model) else None
-    theirs = () if named is None else favourable_classes(classes, named, what="the predictions")
     if dataset is None or not dataset.favourable:
-        given = reading.get("positive")
-        return theirs if given is None else favourable_classes(classes, given, what="the predictions")
+        given = reading.get("positive", named)
+        return () if given is None else favourable_classes(classes, given, what="the predictions")
+    if named is not None:
+        theirs = {index_of(label, dataset.favourable) for label in named_classes(named, dataset.favourable)}
+        if theirs != set(range(len(dataset.favourable))):
+            raise ModelError(
+                f"The model's positive classes are {named!r}, but the dataset's are {list(dataset.favourable)!r}. "
+                "Give both the same."
+            )
     if dataset.target is None and dataset.roles.prediction is None:  # nobody has looked at the classes so far
         return favourable_classes(classes, dataset.favourable, what="the predictions")
-    found = tuple(classes[code] for label in dataset.favourable if (code := index_of(label, classes)) is not None)
-    if theirs and set(theirs) != set(found):
-        raise ModelError(
-            f"The model's positive classes are {list(theirs)!r}, but the dataset's are {list(found)!r}. "
-            "Give both the same."
-        )
-    return found
+    return tuple(classes[code] for label in dataset.favourable if (code := index_of(label, classes)) is not None)
