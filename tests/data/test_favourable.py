@@ -77,7 +77,7 @@ def test_options_make_the_same_dataset() -> None:
     assert Dataset(data.frame, **data.options()).options() == data.options()
     assert data.take(np.array([0])).favourable == ("approved", "review")
     assert data.with_roles(positive="approved").favourable == ("approved",)
-    assert data.with_roles(target="sex", positive="F").favourable == ("F",)
+    assert data.with_roles(target="sex", protected=[], positive="F").favourable == ("F",)
     assert Dataset(ROWS, target="y").options()["positive"] is None
 
 

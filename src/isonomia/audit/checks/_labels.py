@@ -62,8 +62,8 @@ def label_findings(
 
 def _harm(label: str | None, subject: Subject) -> Harm:
     """Whether a group is worse off without a label or with it: of several classes one that is not favourable."""
-    named = label is not None and subject.favourable
-    return "excess" if named and label not in map(str, subject.favourable) else "lack"
+    good = {str(one) for one in subject.favourable}
+    return "excess" if label is not None and good and label not in good else "lack"
 
 
 def _the_other(who: Mapping[str, str], people: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
