@@ -221,3 +221,17 @@ def test_rows_that_an_engine_counts_have_the_same_direction() -> None:
     )
     assert set(found) == {"selection_rate[approved]", "selection_rate[denied]"}
     assert found["selection_rate[denied]"].people.value == pytest.approx(60)
+
+
+def test_fixes_are_judged_by_the_favourable_classes() -> None:
+    """Before and after a fix that spares women a review: nothing changes about who is approved."""
+    frame = people()
+    after = frame["said"].replace({"review": "denied"}).where(frame["sex"] == "F", frame["said"])
+    given: dict[str, Any] = {"sensitive_features": frame["sex"], "n_boot": 100}
+    named = iso.mitigation.before_after(frame["y"], frame["said"], after, **given, positive=["approved"])
+    every = iso.mitigation.before_after(frame["y"], frame["said"], after, **given)
+    parity = [
+        next(row for row in one.tables["criteria"].rows() if row["criterion"] == "demographic_parity")
+        for one in (named, every)
+    ]
+    assert [(round(row["before"], 3), round(row["after"], 3)) for row in parity] == [(0.3, 0.3), (0.3, 0.6)]
