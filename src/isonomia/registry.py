@@ -86,6 +86,17 @@ class Registry(Generic[T]):
         self._load()
         return len(self._entries)
 
+    def __repr__(self) -> str:
+        """The entries, one per line: id and purpose.
+
+        >>> from isonomia.discovery import METHODS
+        >>> print(repr(METHODS.where(finds="pairs")).splitlines()[0])
+        12 methods
+        """
+        width = max((len(entry.id) for entry in self), default=0)
+        lines = [f"{entry.id:<{width}}  {entry.purpose}" for entry in self]
+        return "\n".join([f"{len(lines)} {self.word}{'' if len(lines) == 1 else 's'}", *lines])
+
     def ids(self) -> tuple[str, ...]:
         """The ids of all entries."""
         return tuple(entry.id for entry in self)
