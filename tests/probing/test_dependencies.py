@@ -233,3 +233,15 @@ def test_many_rows_are_looked_at_in_blocks_with_the_same_answer(monkeypatch: pyt
     for block in (1, 7, 4096):
         monkeypatch.setattr("isonomia.probing.dependencies.BLOCK", block)
         np.testing.assert_array_equal(dependencies.consistent(rows), wanted)
+
+
+def test_a_single_value_left_open_is_drawn() -> None:
+    """Everyone of a kind has the highest value, which has a bin without a width."""
+    rng = np.random.default_rng(4)
+    kind = np.repeat(["capped", "free"], 500)
+    amount = np.where(kind == "capped", 1.0, rng.random(1000))
+    domain = Domain.from_data(Dataset({"kind": kind, "amount": amount}), dependencies=True)
+    people = domain.sample(2000, np.random.default_rng(5))
+    capped = people[:, 0] == domain.features[0].levels.index("capped")
+    assert 0 < capped.sum() < len(people)
+    assert (people[capped, 1] == 1.0).all()

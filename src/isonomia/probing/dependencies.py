@@ -218,7 +218,10 @@ class Dependencies:
         """A value per row, uniformly among those of the bins that are open."""
         low, high = self.bins.span(column, np.arange(opened.shape[1]))
         width = np.ones(len(low)) if self.bins.exact[column] else high - low
-        chance = np.cumsum(opened * width, axis=1)
+        weight = opened * width
+        points = ~weight.any(axis=1)  # all that is open are single values
+        weight[points] = opened[points]
+        chance = np.cumsum(weight, axis=1)
         code = (rng.random(len(opened))[:, None] * chance[:, -1:] >= chance).sum(axis=1)
         low, high = low[code], high[code]
         drawn = low + rng.random(len(opened)) * (high - low)
