@@ -90,12 +90,11 @@ class Registry(Generic[T]):
         """The entries, one per line: id and purpose.
 
         >>> from isonomia.discovery import METHODS
-        >>> print(repr(METHODS.where(finds="pairs")).splitlines()[0])
-        12 methods
+        >>> print(repr(METHODS.where(finds="pairs")).splitlines()[-1])
+        themis    uniform random people until the discriminating share is known within an error
         """
         width = max((len(entry.id) for entry in self), default=0)
-        lines = [f"{entry.id:<{width}}  {entry.purpose}" for entry in self]
-        return "\n".join([f"{len(lines)} {self.word}{'' if len(lines) == 1 else 's'}", *lines])
+        return "\n".join(f"{entry.id:<{width}}  {entry.purpose}" for entry in self) or f"(no {self.word})"
 
     def ids(self) -> tuple[str, ...]:
         """The ids of all entries."""
