@@ -57,9 +57,7 @@ def wasserstein_interval(
     if values.size < 2:
         return Estimate(distance, n=n, note=as_text(ONE_VALUE))
     widths, f, g = np.diff(values), below[:-1], other[:-1]
-    noise = _bridges(f, 0)
-    noise /= np.sqrt(sizes[0])
-    noise -= _bridges(g, 1) / np.sqrt(sizes[1])
+    noise = _noise(f, g, sizes)
     error = np.sqrt(f * (1 - f) / sizes[0] + g * (1 - g) / sizes[1])
     tail, apart, sign = (1 - level) / 2, np.abs(f - g) > STANDS_OUT * error, np.sign(f - g)
     # where they may be equal: signs as estimated, or one sign throughout, as where a distribution is shifted
@@ -97,14 +95,21 @@ def _at_ranks(share: Floats, size: float) -> Indices:
     return np.asarray(np.minimum(np.searchsorted(share * n, _ranks(n) + 0.5), share.size - 1))
 
 
-def _bridges(share: Floats, which: int) -> Floats:
-    """Draws of a Brownian bridge at these shares, which grow: a row per share, a column per draw."""
-    steps = np.sqrt(np.maximum(np.diff(share, prepend=0.0, append=1.0), 0.0))
-    walk = _normals(which, steps.size) * steps[:, None]
+def _noise(below: Floats, other: Floats, sizes: tuple[float, float]) -> Floats:
+    """Draws of the noise of both at these shares, which grow: a row per share, a column per draw.
+
+    A bridge is a walk less the share of its end; the difference of two walks is one walk.
+    """
+    first, second = (
+        np.sqrt(np.maximum(np.diff(share, prepend=0.0, append=1.0), 0.0) / size)
+        for share, size in zip((below, other), sizes, strict=True)
+    )
+    one, two = _normals(0, first.size), _normals(1, second.size)
+    walk = one[:-1] * first[:-1, None]
+    walk -= two[:-1] * second[:-1, None]
     np.cumsum(walk, axis=0, out=walk)
-    bridge = walk[:-1]
-    bridge -= share[:, None] * walk[-1]
-    return bridge
+    walk -= np.stack([below, -other], axis=1) @ np.stack([first @ one, second @ two])
+    return walk
 
 
 @cache
