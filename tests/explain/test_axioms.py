@@ -131,6 +131,6 @@ def test_an_asked_error_is_reached_or_flagged(method: str) -> None:
         data, model, method=method, rows=[0, 1], options={**start, "error": 1e-4}, max_model_rows=4000
     )
     assert "more than the 0.0001" in short.notes[-1].text()
-    assert "acima dos" in short.notes[-1].text("pt-BR")
+    assert "acima do valor" in short.notes[-1].text("pt-BR")
     with pytest.raises(iso.SpecError, match=r"at least [\d,]+ model rows; `max_model_rows` allows 50"):
         iso.explain.shapley(data, model, method=method, rows=[0, 1], max_model_rows=50)

@@ -53,9 +53,14 @@ def in_templates() -> Iterator[tuple[str, str]]:
 def gaps(template: str) -> set[tuple[str, str]]:
     """The named gaps of a template with their formats; a plural, and what comes first, are matters of the language."""
     named = [(name, form or "") for _, name, form, _ in string.Formatter().parse(template) if name is not None]
-    return {
-        (name, "plural" if "|" in form else "" if form in ("first", "inner", "of") else form) for name, form in named
-    }
+    return {(name, _kind_of_gap(form)) for name, form in named}
+
+
+def _kind_of_gap(form: str) -> str:
+    if "|" in form:
+        style = form.partition(":")[0]
+        return "plural" if "#" in style or "|" in style else style  # {x:num:# time|# times} is the number of {x:num}
+    return "" if form in ("first", "inner", "of") else form
 
 
 def test_every_gap_of_a_sentence_is_given() -> None:

@@ -67,10 +67,10 @@ _CODES: Mapping[str, Callable[[str], Message | None]] = {
 def _named(table: Table) -> Table:
     columns = []
     for name, title_of in _CODES.items():
-        if name in table and not table[name].names:
+        if name in table:
             codes = {code for code in table[name].values if isinstance(code, str)}
             names = {code: title for code in sorted(codes) if (title := title_of(code)) is not None}
-            columns.append(replace(table[name], names=names))
+            columns.append(replace(table[name], names={**names, **table[name].names}))
     if "reference" in table and not table["reference"].names:
         columns.append(replace(table["reference"], names=_REFERENCES))
     return table.with_columns(*columns)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import string
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
@@ -26,6 +26,12 @@ MAX_DEPTH = 12
 MAX_TRIES = 1_000
 #: Gaps for texts of ours alone: a sentence that may be missing ("Did you mean ...?"), the word for a kind of entry.
 OURS = ("suggestion", "word")
+#: What does not stand in a gap of a name: more than a number, more than a word, another choice.
+NOT_IN: Mapping[str, re.Pattern[str]] = {
+    "at_least": re.compile(r"\s"),
+    "word": re.compile(","),
+    "hint": re.compile(", or "),
+}
 #: Templates with fewer letters of their own join others, and would fit texts of anybody.
 JOINING = 8
 QUOTES = ("'", '"', "`")
@@ -161,6 +167,8 @@ class _Reading:
             return int(text.replace(",", "")) if _NUMBER.fullmatch(text) else None
         if gap.quoted:
             return text
+        if gap.name in NOT_IN and NOT_IN[gap.name].search(text):
+            return None
         found = self.recognised(text, depth - 1)
         if found is None and gap.form == "first":
             found = self.recognised(text[:1].lower() + text[1:], depth - 1)

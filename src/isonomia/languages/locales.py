@@ -24,7 +24,11 @@ SOURCE: Language = "en"
 
 @dataclass(frozen=True, kw_only=True)
 class Locale:
-    """How a language writes numbers and days, from its ``locale.toml``."""
+    """How a language writes numbers and days, from its ``locale.toml``.
+
+    `plural_from` is the number from which a noun is plural, for languages that say "1.39 time"; 0 where only 1 is
+    singular.
+    """
 
     code: Language
     name: str
@@ -34,6 +38,7 @@ class Locale:
     months: tuple[str, ...]
     day: str
     first_day: str = "1"
+    plural_from: float = 0
     of: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -48,6 +53,16 @@ class Locale:
         ('dos homens com idade abaixo de 30', 'of men')
         """
         return f"{self.of.get(text.split(' ')[0], self.of.get('', 'of'))} {text}"
+
+    def is_one(self, number: float) -> bool:
+        """Whether a noun after a number is singular: after 1, and after all from 0 up to where its plural begins.
+
+        >>> [locale("pt-BR").is_one(number) for number in (0, 0.67, 1, 1.99, 2)]
+        [False, True, True, True, False]
+        >>> [locale("en").is_one(number) for number in (0, 0.67, 1, 1.99, 2)]
+        [False, False, True, False, False]
+        """
+        return number == 1 or 0 < abs(number) < self.plural_from
 
     def write_day(self, day: date) -> str:
         """A day with the name of its month.

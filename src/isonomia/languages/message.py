@@ -25,8 +25,10 @@ class Message(Encoded, kind="message"):
     Gaps take the formats ``pct`` (0.123 as 12.3%), ``points`` (0.123 as 12.3), ``num`` (three significant digits),
     ``num4`` (four decimals; from 10 on five digits), ``int`` (1,234), ``p`` (a p-value), ``date`` (a day in ISO form)
     and none (a text, or another message). A missing number is written as a word. ``{n:# row|# rows}`` is a singular and
-    a plural; ``#`` is the number. ``{group:first}`` begins a sentence with a capital, ``{metric:inner}`` stands within
-    one, ``{group:of}`` follows "of" (in a translation, where the language joins it with an article).
+    a plural; ``#`` is the number. ``{x:num:# time|# times}`` is the same with a number in another format; from which
+    number on a noun is plural is a matter of the language. ``{group:first}`` begins a sentence with a capital,
+    ``{metric:inner}`` stands within one, ``{group:of}`` follows "of" (in a translation, where the language joins it
+    with an article).
 
     Examples
     --------
@@ -158,6 +160,23 @@ _STYLES: dict[str, Callable[[float], str]] = {
 }
 
 
+def _counted(value: float | None, format_spec: str, language: str) -> str:
+    """A number and its noun: the number as it is shown decides which form the noun has."""
+    style, _, forms = format_spec.partition(":")
+    if style not in _STYLES:
+        style, forms = "int", format_spec
+    one, several = forms.split("|")
+    said = write_number(value, style, language)
+    known = value is not None and not math.isnan(value)
+    singular = known and locale(language).is_one(_as_shown(float(value), style))  # type: ignore[arg-type]
+    return (one if singular else several).replace("#", said)
+
+
+def _as_shown(value: float, style: str) -> float:
+    """The number that a reader sees: 1.996 is 2.00."""
+    return float(_STYLES[style](value).replace(",", "").strip("<% "))
+
+
 class _Sentence(string.Formatter):
     """Fills the gaps of one sentence in one language."""
 
@@ -182,8 +201,7 @@ class _Sentence(string.Formatter):
         if isinstance(message := getattr(value, "message", None), Message):  # a name: data with words of ours
             return message.text(self.language, escape=self.escape)
         if "|" in format_spec:
-            one, several = format_spec.split("|")
-            return (one if value == 1 else several).replace("#", write_number(value, "int", self.language))
+            return _counted(value, format_spec, self.language)
         if format_spec == "date":
             return write_date(value, self.language)
         if format_spec:

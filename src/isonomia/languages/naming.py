@@ -34,6 +34,15 @@ class Name(str, Encoded, kind="name"):
         name.message = message
         return name
 
+    @classmethod
+    def literal(cls, text: str) -> Name:
+        """A text of ours that is declared as data: the purpose of an entry, the help of an option.
+
+        >>> Name.literal("share of rows decided right").text("pt-BR")
+        'parcela de registros com decisão correta'
+        """
+        return cls(Message.literal(text), text)
+
     def to_dict(self) -> dict[str, Any]:
         """The English text, and the template and parameters it was made of, for JSON."""
         return {**self.message.to_dict(), "text": str(self)}
@@ -170,6 +179,8 @@ def together(names: Iterable[str], between: str = ", ") -> str:
     'age em [25, 60), sex=F'
     """
     parts = list(names)
+    if len(parts) == 1:
+        return parts[0]
     if not any(isinstance(part, Name) for part in parts):
         return between.join(parts)
     message = Message("{part}", {"part": parts[0]})

@@ -100,6 +100,23 @@ def _part(value: Any) -> Any:
     return with_people(value) if isinstance(value, Message) else value
 
 
+def called(name: object, labels: Labels | None = None) -> Message | None:
+    """What the people of a name of a group or a slice share, as tables and pictures show them; also of several names.
+
+    >>> from isonomia.languages.naming import is_value, together
+    >>> women, men = is_value("sex", "Female"), is_value("sex", "Male")
+    >>> str(called(women)), str(called(together([women, men], "; ")))
+    ('Female', 'Female; Male')
+    """
+    if (who := people_of(name)) is not None:
+        return (labels or Labels()).shared(dict(who.values))
+    if not isinstance(name, Name) or name.message.template != "{message}; {part}":
+        return None
+    parts = name.message.params
+    first, last = called(Name(parts["message"]), labels), called(parts["part"], labels)
+    return None if first is None or last is None else Message("{message}; {part}", {"message": first, "part": last})
+
+
 def people_of(name: object) -> People | None:
     """What a name of a group or a slice is about; None for names of something else."""
     if not isinstance(name, Name):

@@ -8,7 +8,7 @@ import numpy as np
 
 from isonomia.data import Task, kind_of_values, to_numpy
 from isonomia.evidence import Column, Estimate, Table
-from isonomia.languages import msg
+from isonomia.languages import Name, msg
 from isonomia.metrics.evaluation import evaluate
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.subject import Subject
@@ -85,7 +85,7 @@ def table() -> Table:
     metrics = list(METRICS)
     columns = (
         Column("id", [metric.id for metric in metrics], format="text", title=msg("Metric")),
-        Column("purpose", [metric.purpose for metric in metrics], format="text", title=msg("Meaning")),
+        Column("purpose", [Name.literal(metric.purpose) for metric in metrics], format="text", title=msg("Meaning")),
         Column("tasks", [", ".join(metric.tasks) for metric in metrics], format="text", title=msg("Tasks")),
         Column("surface", [" or ".join(metric.surface) for metric in metrics], format="text", title=msg("Input")),
         Column("direction", [metric.direction for metric in metrics], format="text", title=msg("Better")),

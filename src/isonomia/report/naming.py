@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from isonomia.evidence import Column, Result, Table
-from isonomia.languages import Name, Words
-from isonomia.languages.people import people_of
+from isonomia.languages import Name, Words, with_people
+from isonomia.languages.people import called
 from isonomia.report.document import Document, Section
 
 T = TypeVar("T")
@@ -32,7 +32,8 @@ def in_file_words(part: T, words: Words | None = None) -> T:
     if isinstance(part, Section):
         return replace(part, result=None if part.result is None else in_file_words(part.result, file_words))
     if isinstance(part, Result):
-        return replace(part, tables={name: in_file_words(table, file_words) for name, table in part.tables.items()})
+        tables = {name: in_file_words(table, file_words) for name, table in part.tables.items()}
+        return replace(part, tables=tables, notes=tuple(file_words.spoken(with_people(note)) for note in part.notes))
     if isinstance(part, Table):
         return replace(part, columns=tuple(_with_names(column, file_words) for column in part.columns))
     return part
@@ -40,5 +41,5 @@ def in_file_words(part: T, words: Words | None = None) -> T:
 
 def _with_names(column: Column, words: Words) -> Column:
     names = {str(value): value for value in column.values if isinstance(value, Name)}
-    called = {text: words.shared(dict(who.values)) for text, name in names.items() if (who := people_of(name))}
-    return replace(column, names={**called, **column.names}) if called else column
+    found = {text: message for text, name in names.items() if (message := called(name, words)) is not None}
+    return replace(column, names={**found, **column.names}) if found else column

@@ -26,7 +26,7 @@ from isonomia.evidence import (
     wilson,
 )
 from isonomia.fairness.groups.grouping import condition
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, Name, msg
 from isonomia.subject import Subject
 from isonomia.typing import Floats
 
@@ -63,7 +63,7 @@ class Coverage:
         tables = {"coverage": self._table(rows, msg("Coverage, overall and by group"), backend)}
         if self.kind != "absolute":
             surface = self.subject.surface
-            truth = Codes("class", self.subject.truth, surface.classes)
+            truth = Codes(Name(msg("class")), self.subject.truth, surface.classes)
             tables["by_class"] = self._table(self._rows(truth), msg("Coverage by true class"), backend, tested=False)
             tables["set_sizes"] = self._sizes(backend)
         values: dict[str, Any] = {

@@ -8,10 +8,12 @@ import typer
 
 from isonomia.cli.command_group import CommandGroup
 from isonomia.cli.options.screen import ScreenOptions
+from isonomia.cli.output.headings import heading, shown, worded
+from isonomia.languages import Name, msg
 
 datasets = CommandGroup("Public datasets: list them, describe one, fetch one.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of the list.")]
+DatasetName = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of the list.")]
 
 
 @datasets.callback(invoke_without_command=True)
@@ -26,14 +28,16 @@ def listing(ctx: typer.Context, talk: ScreenOptions) -> None:
     rows = catalog.listing()
     if screen.json:
         screen.data(rows)
-    shown = ("name", "rows", "target", "favourable", "protected", "here", "purpose")
-    columns: dict[str, list[Any]] = {key: [row[key] for row in rows] for key in shown}
-    columns["here"] = [yes_no(here) for here in columns["here"]]
-    screen.table(Table.of(columns, [Column("rows", format="int")]))
+    listed = ("name", "rows", "target", "favourable", "protected", "here", "purpose")
+    cells: dict[str, list[Any]] = {key: [row[key] for row in rows] for key in listed}
+    cells["here"] = [yes_no(here) for here in cells["here"]]
+    cells["purpose"] = [Name.literal(purpose) for purpose in cells["purpose"]]
+    columns = [Column(key, format="int" if key == "rows" else None, title=heading(key)) for key in listed]
+    screen.table(Table.of(cells, columns))
 
 
 @datasets.command("show")
-def show(name: Name, talk: ScreenOptions) -> None:
+def show(name: DatasetName, talk: ScreenOptions) -> None:
     """Describe one dataset: roles, licence, whose work it is, what to know before trusting it."""
     from isonomia.data import catalog
 
@@ -42,6 +46,7 @@ def show(name: Name, talk: ScreenOptions) -> None:
     listed = {row["name"]: row for row in catalog.listing()}[entry.id]
     described = {
         **listed,
+        "task": worded(entry.task),
         "protected": {column: bands and list(bands.labels) for column, bands in entry.protected.items()},
         "privileged": dict(entry.privileged.items()),
         "citation": entry.citation,
@@ -51,16 +56,16 @@ def show(name: Name, talk: ScreenOptions) -> None:
     }
     if screen.json:
         screen.data(described)
-    for key, value in described.items():
-        screen.say(f"{key:12} {_shown(value)}")
+    told = described | {key: Name.literal(described[key]) for key in ("purpose", "licence", "notes")}
+    for key, value in told.items():
+        screen.say(f"{heading(key).text(screen.language):13} {_shown(value, screen.language)}")
 
 
 @datasets.command("fetch")
-def fetch(name: Name, talk: ScreenOptions) -> None:
+def fetch(name: DatasetName, talk: ScreenOptions) -> None:
     """Put a dataset into the cache; the only command that uses the network."""
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.data import catalog
-    from isonomia.languages import msg
 
     screen = talk.screen()
     with ProgressBar(screen, msg("Fetching {name}", name=name)):
@@ -70,7 +75,7 @@ def fetch(name: Name, talk: ScreenOptions) -> None:
     screen.say(str(path))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, language: str) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}: {item}" if item is not None else str(name) for name, item in value.items())
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    return shown(value, language)

@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from isonomia.cli.options.screen import ScreenOptions
+from isonomia.cli.output.headings import heading, shown, worded
 from isonomia.cli.output.screen import Screen
+from isonomia.languages import Name, error_text
 
 if TYPE_CHECKING:
     from isonomia.metrics import Metric
     from isonomia.parameters import Parameter
 
 Entry = dict[str, Any]
-Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One entry, in full.")]
+EntryName = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One entry, in full.")]
 
 
 def command(entries: Callable[[], Iterable[Entry]], columns: tuple[str, ...], purpose: str) -> Callable[..., None]:
     """A command that lists entries; the first of `columns` is what an entry is called by."""
 
-    def listed(*, name: Name = None, talk: ScreenOptions) -> None:
+    def listed(*, name: EntryName = None, talk: ScreenOptions) -> None:
         show(list(entries()), columns, name, talk.screen())
 
     listed.__doc__ = purpose
@@ -31,38 +33,45 @@ def command(entries: Callable[[], Iterable[Entry]], columns: tuple[str, ...], pu
 def show(entries: list[Entry], columns: tuple[str, ...], name: str | None, screen: Screen) -> None:
     """The entries as a table, or the one named in full."""
     from isonomia.errors import SpecError, close_to
-    from isonomia.evidence import Table
+    from isonomia.evidence import Column, Table
 
-    word = columns[0]
+    word, language = columns[0], screen.language
     if name is None:
         if screen.json:
             screen.data(entries)
-        screen.table(Table.of({column: [_text(entry[column]) for entry in entries] for column in columns}))
+        cells = {column: [shown(entry[column], language) for entry in entries] for column in columns}
+        screen.table(Table.of(cells, [Column(column, title=heading(column)) for column in columns]))
         return
     found = next((entry for entry in entries if entry[word] == name), None)
     if found is None:
         raise SpecError(f"Unknown {word} {name!r}.{close_to(name, [entry[word] for entry in entries])}")
     if screen.json:
         screen.data(found)
-    for key, value in found.items():
-        if key != "options":
-            screen.say(f"{key:12} {_text(value)}")
+    told = [(heading(key).text(language), value) for key, value in found.items() if key != "options"]
+    width = max(12, *(len(field) for field, _ in told))
+    for field, value in told:
+        screen.say(f"{field:{width}} {shown(value, language)}")
     for option, facts in found.get("options", {}).items():
-        screen.say(f"  --option {option}={_text(facts['default'])}  {facts['help']}")
-        screen.say(f"      {facts['takes']}")
+        screen.say(f"  --option {option}={_typed(facts['default'])}  {shown(facts['help'], language)}")
+        screen.say(f"      {error_text(facts['takes'], language)}")
 
 
-def _text(value: Any) -> str:
+def _typed(value: Any) -> str:
+    """A default as a person would type it."""
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _options(parameters: Iterable[Parameter]) -> dict[str, Any]:
-    return {one.name: one.describe() for one in parameters}
+    return {one.name: {**one.describe(), "help": Name.literal(one.help)} for one in parameters}
+
+
+def _words(values: Iterable[str]) -> list[str]:
+    return [worded(value) for value in values]
 
 
 def _finite(value: float) -> float | str:
     """A bound that JSON can hold."""
-    return value if abs(value) != float("inf") else ("infinity" if value > 0 else "-infinity")
+    return value if abs(value) != float("inf") else worded("infinity" if value > 0 else "-infinity")
 
 
 def _checks() -> Iterable[Entry]:
@@ -72,8 +81,8 @@ def _checks() -> Iterable[Entry]:
         yield {
             "check": entry.id,
             "within": entry.within,
-            "purpose": entry.purpose,
-            "question": entry.question.text(),
+            "purpose": Name.literal(entry.purpose),
+            "question": Name(entry.question),
             "options": _options(entry.parameters),
         }
 
@@ -84,10 +93,10 @@ def _methods() -> Iterable[Entry]:
     for method in METHODS:
         yield {
             "method": method.id,
-            "finds": method.finds,
-            "purpose": method.purpose,
-            "tasks": list(method.tasks),
-            "needs": list(method.needs),
+            "finds": worded(method.finds),
+            "purpose": Name.literal(method.purpose),
+            "tasks": _words(method.tasks),
+            "needs": _words(method.needs),
             "reference": method.reference,
             "options": _options(method.parameters),
         }
@@ -99,11 +108,11 @@ def _mitigations() -> Iterable[Entry]:
     for entry in MITIGATIONS:
         yield {
             "mitigation": entry.id,
-            "stage": entry.stage,
-            "purpose": entry.purpose,
-            "tasks": list(entry.tasks),
-            "needs": list(entry.needs),
-            "randomised": "yes" if entry.randomised else "no",
+            "stage": worded(entry.stage),
+            "purpose": Name.literal(entry.purpose),
+            "tasks": _words(entry.tasks),
+            "needs": _words(entry.needs),
+            "randomised": worded("yes" if entry.randomised else "no"),
             "reference": entry.reference,
             "options": _options(entry.parameters),
         }
@@ -116,8 +125,8 @@ def _explainers() -> Iterable[Entry]:
         yield {
             "explainer": entry.id,
             "outputs": list(entry.outputs),
-            "exact_for": entry.exact_for,
-            "purpose": entry.purpose,
+            "exact_for": Name.literal(entry.exact_for),
+            "purpose": Name.literal(entry.purpose),
             "reference": entry.reference,
             "options": _options(entry.parameters),
         }
@@ -129,12 +138,12 @@ def _scenarios() -> Iterable[Entry]:
     for entry in SCENARIOS:
         yield {
             "scenario": entry.id,
-            "purpose": entry.purpose,
-            "tasks": list(entry.tasks),
-            "needs": list(entry.needs),
+            "purpose": Name.literal(entry.purpose),
+            "tasks": _words(entry.tasks),
+            "needs": _words(entry.needs),
             "level": entry.level,
             "max_level": _finite(entry.max_level),
-            "unit": "" if entry.unit is None else entry.unit.text(),
+            "unit": "" if entry.unit is None else Name(entry.unit),
             "options": _options([entry.strength, *entry.parameters]),
         }
 
@@ -145,9 +154,9 @@ def _perturbers() -> Iterable[Entry]:
     for entry in PERTURBERS:
         yield {
             "perturber": entry.id,
-            "changes": list(entry.kinds),
+            "changes": _words(entry.kinds),
             "max_level": _finite(entry.max_level),
-            "purpose": entry.purpose,
+            "purpose": Name.literal(entry.purpose),
             "options": _options([entry.strength]),
         }
 
@@ -159,21 +168,21 @@ def _formats() -> Iterable[Entry]:
     for form in FILE_FORMATS:
         yield {
             "format": form.id,
-            "of": "data",
+            "of": worded("data"),
             "suffixes": list(form.suffixes),
-            "purpose": form.purpose,
-            "extra": form.extra or "none",
-            "trust": "not needed",
+            "purpose": Name.literal(form.purpose),
+            "extra": form.extra or worded("none"),
+            "trust": worded("not needed"),
             "options": _options(form.parameters),
         }
     for entry in MODEL_FORMATS:
         yield {
             "format": entry.id,
-            "of": "models",
+            "of": worded("models"),
             "suffixes": list(entry.suffixes),
-            "purpose": entry.purpose,
-            "extra": entry.extra or "none",
-            "trust": "needed" if entry.trust else "not needed",
+            "purpose": Name.literal(entry.purpose),
+            "extra": entry.extra or worded("none"),
+            "trust": worded("needed" if entry.trust else "not needed"),
             "options": _options(entry.parameters),
         }
 
@@ -182,11 +191,11 @@ def _metric(metric: Metric) -> Entry:
     return {
         "metric": metric.id,
         "aliases": list(metric.aliases),
-        "purpose": metric.purpose,
-        "tasks": list(metric.tasks),
-        "needs": list(metric.surface),
-        "labels": "needed" if metric.needs_labels else "not needed",
-        "better": {"higher": "higher", "lower": "lower", "none": "neither"}[metric.direction],
+        "purpose": Name.literal(metric.purpose),
+        "tasks": _words(metric.tasks),
+        "needs": _words(metric.surface),
+        "labels": worded("needed" if metric.needs_labels else "not needed"),
+        "better": worded("neither" if metric.direction == "none" else metric.direction),
         "range": [_finite(end) for end in metric.range],
         "fewest rows": metric.min_samples,
         "references": list(metric.references),
@@ -195,7 +204,7 @@ def _metric(metric: Metric) -> Entry:
 
 def metrics(
     *,
-    name: Name = None,
+    name: EntryName = None,
     task: Annotated[
         str | None, typer.Option("--task", metavar="T", help="Only for binary, multiclass or regression.")
     ] = None,

@@ -8,7 +8,9 @@ import typer
 
 from isonomia.cli.command_group import CommandGroup
 from isonomia.cli.options.screen import ScreenOptions
+from isonomia.cli.output.headings import heading, shown, worded
 from isonomia.cli.output.screen import Screen
+from isonomia.languages import Name
 
 policies = CommandGroup("Policies: list them, show one, print the schema or a template of your own.")
 
@@ -27,14 +29,15 @@ def listed(talk: ScreenOptions) -> None:
 
 
 def _list(screen: Screen) -> None:
-    from isonomia.evidence import Table
+    from isonomia.evidence import Column, Table
     from isonomia.policies import load_policy, policy_names
 
     entries = [{"policy": name, **load_policy(name).record()} for name in policy_names()]
     if screen.json:
         screen.data(entries)
     columns = ("policy", "kind", "status", "title", "source")
-    screen.table(Table.of({key: [_text(entry[key], screen.language) for entry in entries] for key in columns}))
+    cells = {key: [_text(worded(entry[key]), screen.language) for entry in entries] for key in columns}
+    screen.table(Table.of(cells, [Column(key, title=heading(key)) for key in columns]))
 
 
 @policies.command("show")
@@ -83,4 +86,6 @@ def _text(value: Any, language: str) -> str:
 
     if isinstance(value, dict):
         return ", ".join(f"{key} {item}" for key, item in value.items() if item is not None)
-    return ", ".join(map(str, value)) if isinstance(value, list) else policy_text(str(value)).text(language)
+    if isinstance(value, list | float | Name):
+        return shown(value, language)
+    return policy_text(str(value)).text(language)

@@ -118,9 +118,9 @@ def add_subgroups(space: Space, found: NDArray[np.bool_]) -> None:
     rows: list[dict[str, Any]] = list(next(iter(result.tables.values())).rows())
     space.tables["subgroups"] = Table(
         (
-            Column("slice", [row["slice"] for row in rows]),
-            Column("size", [row["size"] for row in rows]),
-            Column("share", [row["outcome"] for row in rows]),
+            Column("slice", [row["slice"] for row in rows], title=msg("Subgroup")),
+            Column("size", [row["size"] for row in rows], format="int", title=msg("Rows")),
+            Column("share", [row["outcome"] for row in rows], format="pct", title=msg("Treated differently")),
         ),
         msg("Subgroups of the data where people are treated differently most often"),
         space.domain.backend,

@@ -112,7 +112,8 @@ def subgroup_table(problem: Problem, search: Search) -> Table:
     clash = [name for name in columns if name in shared or name in stats]
     for name in clash:  # a feature that is called like a column of the result
         columns = {(f"{key} (feature)" if key == name else key): values for key, values in columns.items()}
-    described = (*_COLUMNS, *search.columns)
+    called = {"metric": _metric_names(search)}
+    described = (*_COLUMNS, *(replace(one, names={**one.names, **called.get(one.name, {})}) for one in search.columns))
     return Table.of({**columns, **shared, **stats}, described, title=msg("Subgroups found"), backend=problem.backend)
 
 
@@ -121,6 +122,18 @@ def _why_missing(subgroup: Subgroup) -> Message | str | None:
     if subgroup.estimate.value is None:
         return subgroup.estimate.note
     return msg("not tested") if subgroup.p_value is None else None
+
+
+def _metric_names(search: Search) -> dict[str, Message]:
+    """What metrics that no registry names are called: errors, and outcomes beyond what scores let expect."""
+    names = {}
+    for item in search.subgroups:
+        metric, measure = item.stats.get("metric"), item.measure or search.measure
+        if metric in GIVEN_SCORE:
+            names[str(metric)] = msg("{measure} beyond what the scores predict", measure=measure)
+        elif metric == "error":
+            names["error"] = measure
+    return names
 
 
 def findings_of(method: str, search: Search, table: Table, features: Mapping[str, Codes]) -> tuple[Finding, ...]:

@@ -52,7 +52,7 @@ def story_of(
         if test["p"] >= ALPHA:
             messages.append(
                 msg(
-                    "Base rates by {by} are not shown to differ ({lowest} {low:pct}, {highest} {high:pct}, p {p:p}): "
+                    "Base rates by {by} are not shown to differ ({lowest}: {low:pct}; {highest}: {high:pct}; p {p:p}): "
                     "all criteria may hold at once.",
                     by=" x ".join(by),
                     **facts,

@@ -73,7 +73,7 @@ def generalized_entropy(
     alpha : float
         Sensitivity of the index: the larger, the more weight is given to those who fare best.
     benefit : "prediction", "correct", array or mapping, optional
-        Benefit of each person, in place of the usual one: the predicted number itself (what a regression takes by
+        Benefit of each person, in place of the usual one. It is the predicted number itself (what a regression takes by
         itself; it must not be negative) or the favourable decision, "correct" for being judged rightly (1) or
         not (0; what several classes take by themselves), a number of at least 0 per row, or how good each class is, as
         ``{"A": 1, "B": 0.5, "C": 0}``: then b = 1 + (worth of the predicted - worth of the true class) / the range of

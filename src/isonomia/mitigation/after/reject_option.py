@@ -34,6 +34,7 @@ class RejectOption(PostMitigator):
     privileged : value or tuple of values, optional
         The privileged group; by default the one with the highest selection rate at 0.5.
     criterion : "demographic_parity", "equal_opportunity" or "average_odds"
+        The rates that are compared: of selection, of true positives, or the mean of true and false positive rates.
     tol : float
         The largest gap; where none is within it the smallest gap is taken (`met_`).
     thresholds, margins : int

@@ -70,8 +70,8 @@ def mitigate(
         predictions ("demographic_parity"), mean errors, or mean absolute errors (their difference, or the smallest over
         the largest).
     limit : float, optional
-        The largest difference (0.05; of numbers a fifth of the standard deviation of the true ones), or the smallest
-        ratio (0.8).
+        The largest difference (0.05 for rates), or the smallest ratio (0.8). For numbers the difference is a fifth of
+        the standard deviation of the true ones.
     policy : str, mapping or Policy, optional
         Its rules replace `goal` and `limit`; a fix has to meet all of them that are about the attributes fixed, for the
         groups that they compare (`attributes`, `by`, `min_share` of a rule). Where a group is too small to be compared,

@@ -13,6 +13,7 @@ from isonomia.evidence import Column, Picture, Table
 from isonomia.evidence.column import plain
 from isonomia.languages import Language, Message, Name, msg
 from isonomia.languages.message import write_number
+from isonomia.languages.people import called
 from isonomia.report.figures.labels import SHORT, TITLE, label, long_label
 
 
@@ -143,7 +144,7 @@ class Reading:
             if isinstance(value, str) and value in names:
                 value = names[value]
         if isinstance(value, Message | Name):
-            return value.text(self.language)
+            return (called(value) or value).text(self.language)
         if isinstance(value, float):
             return write_number(value, "num", self.language)
         return str(value)

@@ -92,11 +92,16 @@ def role_name(role: str) -> Message:
     }[role]
 
 
+def _variable(shift: Shift) -> str:
+    """What a variable is called; predictions have no column of the data."""
+    return Name(role_name(shift.role)) if shift.role == "prediction" else shift.name
+
+
 def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
     shifts = found.shifts
     return Table(
         (
-            Column("variable", [shift.name for shift in shifts], title=msg("Variable")),
+            Column("variable", [_variable(shift) for shift in shifts], title=msg("Variable")),
             Column("role", [role_name(shift.role) for shift in shifts], title=msg("Role")),
             Column(
                 "test",

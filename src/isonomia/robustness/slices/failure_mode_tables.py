@@ -13,6 +13,16 @@ from isonomia.robustness.slices.failures import Failures, WorstRows
 from isonomia.robustness.slices.row_failures import Pattern, rounded
 
 FINDINGS = 5
+#: What the ways to fail are called.
+KINDS = {
+    "wrong_confident": msg("wrong and confident"),
+    "wrong": msg("wrong"),
+    "right_unsure": msg("right, but unsure"),
+    "right": msg("right"),
+    "too_high": msg("too high"),
+    "too_low": msg("too low"),
+    "misranked": msg("ranked on the wrong side"),
+}
 
 _ROWS = (
     Column("row", format="int", title=msg("Row")),
@@ -20,11 +30,11 @@ _ROWS = (
     Column("predicted", title=msg("predicted")),
     Column("confidence", format="num4", title=msg("Predicted probability")),
     Column("harm", format="num4", title=msg("Harm")),
-    Column("kind", title=msg("Kind of failure")),
+    Column("kind", title=msg("Kind of failure"), names=KINDS),
     Column("reasons", title=msg("What is unusual")),
 )
 _KINDS = (
-    Column("kind", title=msg("Kind of failure")),
+    Column("kind", title=msg("Kind of failure"), names=KINDS),
     Column("n", format="int", title=msg("Rows")),
     Column("share", format="pct", title=msg("Share of rows")),
     Column("mean_harm", format="num4", title=msg("Mean harm")),
@@ -42,19 +52,6 @@ _SLICES = (
     Column("p_adjusted", format="p", title=msg("Adjusted p-value")),
     Column("over_represented", title=msg("Over-represented")),
 )
-
-
-def kind_titles() -> dict[str, Message]:
-    """What the ways to fail are called."""
-    return {
-        "wrong_confident": msg("wrong and confident"),
-        "wrong": msg("wrong"),
-        "right_unsure": msg("right, but unsure"),
-        "right": msg("right"),
-        "too_high": msg("too high"),
-        "too_low": msg("too low"),
-        "misranked": msg("ranked on the wrong side"),
-    }
 
 
 def row_table(worst: WorstRows, reasons: Sequence[Sequence[Message]], backend: Backend | None) -> Table:
@@ -92,7 +89,7 @@ def row_table(worst: WorstRows, reasons: Sequence[Sequence[Message]], backend: B
 def kind_table(found: Failures, level: float, backend: Backend | None) -> Table:
     """How often each kind of failure happens."""
     rows = []
-    for kind in kind_titles():
+    for kind in KINDS:
         if kind in found.kinds:
             count, harm = found.kinds[kind]
             rows.append({"kind": kind, "n": count, "share": _share(count, found.n, level), "mean_harm": harm})
@@ -203,7 +200,7 @@ def pictures(over: Sequence[Pattern]) -> tuple[Picture, ...]:
             "bars",
             "kinds",
             msg("Kinds of failure"),
-            {"labels": "kind", "value": "share", "low": "share_low", "high": "share_high", "names": kind_titles()},
+            {"labels": "kind", "value": "share", "low": "share_low", "high": "share_high"},
         ),
     ]
     if over:

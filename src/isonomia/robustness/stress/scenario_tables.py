@@ -76,6 +76,8 @@ def show(
     )
 
 
+#: Which way a metric is better.
+DIRECTIONS = {"higher": msg("higher is better"), "lower": msg("lower is better"), "none": msg("descriptive")}
 _COLUMNS = {
     column.name: column
     for column in (
@@ -103,7 +105,7 @@ _COLUMNS = {
         Column("response", format="pct", title=msg("Degradation at the highest strength")),
         Column("slope", format="num", title=msg("Degradation per unit of strength")),
         Column("gives_way", format="num", title=msg("Exceeds the tolerance at strength")),
-        Column("direction", title=msg("direction")),
+        Column("direction", title=msg("direction"), names=DIRECTIONS),
         Column("worst_scenario", title=msg("Worst scenario")),
         Column("large", title=msg("Large drop")),
         Column("large_drops", format="int", title=msg("Metrics with large drops")),

@@ -17,6 +17,16 @@ from isonomia.metrics import METRICS
 if TYPE_CHECKING:
     from isonomia.robustness.stress.threshold_sweep import Curves, Limit
 
+#: What the gaps between groups are called.
+GAPS = {
+    "selection_rate_difference": msg("Difference of selection rates"),
+    "selection_rate_ratio": msg("Ratio of selection rates"),
+    "tpr_difference": msg("Difference of true positive rates"),
+    "tpr_ratio": msg("Ratio of true positive rates"),
+    "fpr_difference": msg("Difference of false positive rates"),
+    "fpr_ratio": msg("Ratio of false positive rates"),
+    "equalized_odds_difference": msg("Equalized odds difference"),
+}
 _COLUMNS = {
     column.name: column
     for column in (
@@ -26,7 +36,7 @@ _COLUMNS = {
         Column("current", format="num4", title=msg("At the current threshold")),
         Column("gain", format="num4", title=msg("Gain")),
         Column("attribute", title=msg("attribute")),
-        Column("gap", title=msg("Gap")),
+        Column("gap", title=msg("Gap"), names=GAPS),
         Column("group", title=msg("group")),
         Column("n", format="int", title=msg("Rows")),
         Column("limit", format="num", title=msg("Limit")),
@@ -39,19 +49,6 @@ _COLUMNS = {
         Column("fpr", format="pct", title=msg("False positive rate")),
     )
 }
-
-
-def gap_title(name: str) -> Message:
-    """What a gap between groups is called."""
-    return {
-        "selection_rate_difference": msg("Difference of selection rates"),
-        "selection_rate_ratio": msg("Ratio of selection rates"),
-        "tpr_difference": msg("Difference of true positive rates"),
-        "tpr_ratio": msg("Ratio of true positive rates"),
-        "fpr_difference": msg("Difference of false positive rates"),
-        "fpr_ratio": msg("Ratio of false positive rates"),
-        "equalized_odds_difference": msg("Equalized odds difference"),
-    }[name]
 
 
 def show(curves: Curves, limits: Sequence[Limit], backend: Backend | None, level: float) -> Result:
@@ -237,7 +234,7 @@ def _findings(curves: Curves, limits: Sequence[Limit], level: float) -> tuple[Fi
 
 def _finding(curves: Curves, limit: Limit, attribute: str, now: float, met: Any, figure: Estimate) -> Finding:
     gaps: dict[str, Any] = {
-        "gap": gap_title(limit.name),
+        "gap": GAPS[limit.name],
         "attribute": ColumnName(attribute),
         "now": now,
         "limit": limit.value,
@@ -294,13 +291,12 @@ def _pictures(curves: Curves) -> tuple[Picture, ...]:
     ]
     for part in curves.between:
         ratio = {"attribute": part.attribute, "gap": ["selection_rate_difference", "equalized_odds_difference"]}
-        titles = {name: gap_title(name) for name in part.gaps}
         pictures += [
             Picture(
                 "lines",
                 "gaps",
                 msg("Gaps between groups of {attribute}", attribute=part.attribute),
-                {**line, "color": "gap", "where": ratio, "names": titles},
+                {**line, "color": "gap", "where": ratio},
             ),
             Picture(
                 "lines",

@@ -9,7 +9,7 @@ from typing import Any
 from isonomia.languages import msg
 from isonomia.languages.message import write_number
 from isonomia.report.figures.chart import Chart
-from isonomia.report.figures.labels import NARROW
+from isonomia.report.figures.labels import HOVER, NARROW
 from isonomia.report.figures.narrow import named
 from isonomia.report.figures.picture_kind import PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
@@ -49,7 +49,8 @@ def draw(reading: Reading) -> Chart:
             name=segment.title,
             marker={"color": next(greys if segment.kept else tints)},
             hovertext=[
-                f"<b>{reading.text(name)}</b><br>{segment.title}: {write_number(share, 'pct', reading.language)}<br>"
+                f"<b>{reading.text(name, HOVER)}</b><br>"
+                + f"{segment.title}: {write_number(share, 'pct', reading.language)}<br>"
                 + msg("rows: {n:int}", n=number).text(reading.language)
                 for name, share, number in zip(groups, shares, numbers, strict=True)
             ],
