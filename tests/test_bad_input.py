@@ -27,7 +27,7 @@ ERRORS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("no rows", {name: [] for name in ROWS}, {}, "no rows"),
     ("all of the target missing", {"y": [None] * 60}, {}, "has no values"),
     ("three values called binary", {"y": [0, 1, 2] * 20}, {"task": "binary"}, "3 different values"),
-    ("positive among three values", {"y": ["a", "b", "c"] * 20}, {"positive": "a"}, "two values"),
+    ("no class of three is positive", {"y": ["a", "b", "c"] * 20}, {"positive": "z"}, "must name classes"),
     ("words without a positive", {"y": ["yes", "no"] * 30, "p": ["yes", "no"] * 30}, {}, "`positive` must say"),
     (
         "a positive that is no value",

@@ -337,3 +337,11 @@ def test_plain_scripts_are_silent() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (ended.stdout, ended.stderr) == ("", "")
+
+
+def test_registries_print_their_entries() -> None:
+    """In a notebook `iso.audit.CHECKS` says what there is."""
+    shown = repr(iso.audit.CHECKS).splitlines()
+    assert [line.split()[0] for line in shown] == list(iso.audit.CHECKS.ids())
+    assert all(line.endswith(check.purpose) for line, check in zip(shown, iso.audit.CHECKS, strict=True))
+    assert repr(iso.discovery.METHODS.where(finds="nothing")) == "(no method)"

@@ -86,6 +86,16 @@ class Registry(Generic[T]):
         self._load()
         return len(self._entries)
 
+    def __repr__(self) -> str:
+        """The entries, one per line: id and purpose.
+
+        >>> from isonomia.discovery import METHODS
+        >>> print(repr(METHODS.where(finds="pairs")).splitlines()[-1])
+        themis    uniform random people until the discriminating share is known within an error
+        """
+        width = max((len(entry.id) for entry in self), default=0)
+        return "\n".join(f"{entry.id:<{width}}  {entry.purpose}" for entry in self) or f"(no {self.word})"
+
     def ids(self) -> tuple[str, ...]:
         """The ids of all entries."""
         return tuple(entry.id for entry in self)

@@ -148,10 +148,11 @@ def test_variants_who_could_exist_are_those_who_contradict_nothing_once_built(pr
     probe = Probe(Oracle(lambda frame: np.zeros(len(frame), dtype=int), domain, data), protected)
     rows = domain.sample(60, np.random.default_rng(2))
     found, dependencies = probe.possible(rows), domain.dependencies
-    assert found is not None
     assert dependencies is not None
-    np.testing.assert_array_equal(found.ravel(), dependencies.consistent(probe.spread(rows)))
-    assert found.any()
+    built = dependencies.consistent(probe.spread(rows))
+    assert built.any()
+    assert (found is None) == (protected == ["degree"])  # whose years follow, and nothing else
+    np.testing.assert_array_equal(np.ones(len(built), dtype=bool) if found is None else found.ravel(), built)
 
 
 def test_one_attribute_at_a_time_compares_only_people_who_could_exist() -> None:
@@ -211,3 +212,36 @@ def test_no_method_makes_people_that_adult_rules_out(method: str, shared_data: A
     assert result.metrics["TSN"] > 0
     people = result.domain.decode(np.concatenate([result.pairs.first, result.pairs.second]))
     assert contradictions(data.frame.select(data.features), people) == []
+
+
+def test_many_rows_are_looked_at_in_blocks_with_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = household()
+    domain = Domain.from_data(data, dependencies=True)
+    dependencies = domain.dependencies
+    assert dependencies is not None
+    rng = np.random.default_rng(3)
+    rows = domain.low + np.floor(rng.random((500, len(domain))) * (domain.high - domain.low + 1))
+    rows[::7, 0] = np.nan
+    codes = {column: dependencies.bins.codes(rows, column) for column in range(len(domain))}
+    wanted = np.ones(len(rows), dtype=bool)
+    for one in dependencies.exclusions:
+        wanted &= ~one.excluded[codes[one.column], codes[one.other]]
+    for rule in dependencies.follows:
+        value, follows = rows[:, rule.column], rule.values[codes[rule.source]]
+        wanted &= (value == follows) | (np.isnan(value) & np.isnan(follows))
+    assert 0 < wanted.sum() < len(rows)
+    for block in (1, 7, 4096):
+        monkeypatch.setattr("isonomia.probing.dependencies.BLOCK", block)
+        np.testing.assert_array_equal(dependencies.consistent(rows), wanted)
+
+
+def test_a_single_value_left_open_is_drawn() -> None:
+    """Everyone of a kind has the highest value, which has a bin without a width."""
+    rng = np.random.default_rng(4)
+    kind = np.repeat(["capped", "free"], 500)
+    amount = np.where(kind == "capped", 1.0, rng.random(1000))
+    domain = Domain.from_data(Dataset({"kind": kind, "amount": amount}), dependencies=True)
+    people = domain.sample(2000, np.random.default_rng(5))
+    capped = people[:, 0] == domain.features[0].levels.index("capped")
+    assert 0 < capped.sum() < len(people)
+    assert (people[capped, 1] == 1.0).all()

@@ -87,7 +87,9 @@ def covers(finding: Finding, criterion: Criterion) -> bool:
 
 
 def _judges(criterion: Criterion, finding: Finding) -> bool:
-    """Whether a rule compares the same figure of the same groups."""
+    """Whether a rule compares the same figure of the same groups; of several classes rules judge favourable ones."""
+    if finding.favourable is False:
+        return False
     metric = SAME_FACT.get(finding.metric, finding.metric)
     if not criterion.metric or metric not in METRICS or set(criterion.by) != set(finding.who):
         return False

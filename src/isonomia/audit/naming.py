@@ -38,6 +38,16 @@ def metric_title(code: str) -> Message | None:
     return msg('{metric} of "{label}"', metric=METRICS[parts[1]].title, label=OutcomeName(parts[2]))
 
 
+def class_of(code: str) -> str:
+    """The class that a metric of one class against the rest is about; empty for any other.
+
+    >>> class_of("tpr[high]"), class_of("tpr")
+    ('high', '')
+    """
+    parts = _OF_CLASS.fullmatch(code)
+    return "" if parts is None else parts[2]
+
+
 def scenario_title(code: str) -> Message | None:
     """The title of a scenario; None for one that is not in the registry.
 

@@ -197,7 +197,7 @@ def _read_data(given: Spec) -> Dataset:
     options = {
         name: value
         for name, value in given.dataset.model_dump(exclude={"path", "catalog"}).items()
-        if value not in (None, [], {})
+        if value not in (None, [], {}) or (name == "positive" and value is not None)
     }
     data_spec = given.dataset
     known = data_spec.catalog or data_spec.table or (None if data_spec.query else Path(data_spec.path or "data").name)
@@ -290,6 +290,8 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
         threshold = subject.surface.threshold
         if isinstance(threshold, GroupThresholds):
             facts["threshold"] = threshold.to_dict()
+    elif subject.favourable:
+        facts["positive"] = [str(label) for label in subject.favourable]
     facts["protected"] = [column.name for column in subject.attributes]
     if data is not None and data.privileged:
         facts["privileged"] = {name: [str(value) for value in values] for name, values in data.privileged.items()}
@@ -323,6 +325,8 @@ def _fingerprint(
         "reference": str(subject.settings.reference),
         "seed": subject.settings.seed,
     }
+    if data is None and subject.task == "multiclass" and subject.favourable:
+        settings["favourable"] = [str(label) for label in subject.favourable]
     text = json.dumps(settings, sort_keys=True, default=str)
     model = subject.model
     return {

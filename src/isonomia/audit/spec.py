@@ -41,7 +41,7 @@ class DataSpec(BaseModel):
     target: str | None = None
     """The column of true outcomes."""
     positive: Any = None
-    """The favourable value of the target."""
+    """The favourable value of the target; of several classes one, or a list of them: [approved, approved in part]."""
     protected: Names | dict[str, Any] = Field(default_factory=list)
     """Protected attributes; a numeric one with the edges of its bands: {age: [25, 60]}. Without bands, numbers with
     many values get some near their quartiles."""

@@ -38,8 +38,8 @@ def count_codes(codes: NDArray[Any], cells: int, buffer: NDArray[np.intp] | None
 
 
 def _buffered(numbers: NDArray[Any], buffer: NDArray[np.intp] | None) -> NDArray[Any]:
-    """The numbers, copied to the buffer if there is one."""
-    if buffer is None:
+    """The numbers, copied to the buffer if there is one and NumPy would copy them."""
+    if buffer is None or (numbers.dtype == buffer.dtype and numbers.flags.c_contiguous):
         return numbers
     part = buffer[: numbers.size]
     part[:] = numbers

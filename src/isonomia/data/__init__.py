@@ -10,7 +10,7 @@ from isonomia.data.engines.options import EngineOptions
 from isonomia.data.engines.postgres import is_database
 from isonomia.data.file_format import FILE_FORMATS, FileFormat, ReadTable
 from isonomia.data.frames import Backend, backend_of, default_backend, to_frame, to_numpy, wrap
-from isonomia.data.labels import index_of, listed, look_like_scores, ordered, two_classes
+from isonomia.data.labels import favourable_classes, index_of, listed, look_like_scores, ordered, two_classes
 from isonomia.data.reading import read
 from isonomia.data.roles import RoleOptions, Roles
 from isonomia.data.schema import Kind, Task, kind_of, kind_of_values, task_of
@@ -35,6 +35,7 @@ __all__ = [
     "check_weights",
     "default_backend",
     "distinct",
+    "favourable_classes",
     "LazyEngine",
     "index_of",
     "is_database",

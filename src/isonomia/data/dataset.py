@@ -25,7 +25,7 @@ from isonomia.data.engines.role_counts import (
 )
 from isonomia.data.engines.rows import row_bytes
 from isonomia.data.frames import backend_of, default_backend
-from isonomia.data.outcomes import given_positive, given_task
+from isonomia.data.outcomes import given_favourable, given_task
 from isonomia.data.packed import Packed
 from isonomia.data.role_table import RoleTable
 from isonomia.data.roles import (
@@ -60,7 +60,9 @@ class Dataset(RoleTable):
         The column of true outcomes.
     positive : optional
         The favourable value of a two-valued target ("hired", 1, True). Selection rate, true positive rate and so on
-        are about it. Needed when the target is not 0/1 or False/True.
+        are about it. Needed when the target is not 0/1 or False/True. Of several classes the favourable one, or a list
+        of them: ``["approved", "approved in part"]``. Findings then say who gets these less often and the other
+        classes more often; without it every gap between groups is reported, in either direction.
     protected : sequence of str, or mapping, optional
         Protected attributes. A mapping gives numeric ones bands: ``{"sex": None, "age": [25, 60]}``. Numbers with more
         than 12 different values get bands near their quartiles where none are given, which `notes` states. At most
@@ -98,11 +100,13 @@ class Dataset(RoleTable):
     Dataset(4 rows, binary target 'hired' (positive: 'yes'), protected: sex)
     >>> data.features
     ('sex', 'income')
+    >>> Dataset({"decision": ["denied", "review", "approved"]}, target="decision", positive=["approved"]).favourable
+    ('approved',)
     """
 
     @validated(
         target=COLUMN.or_none(),
-        positive=Anything("a value of the target"),
+        positive=Anything("a value of the target, or a list of its classes"),
         protected=Either(Several(COLUMN, single=True), Keyed(Anything("bands"))).or_none(),
         privileged=Keyed(Anything("a value or a list of values")).or_none(),
         prediction=COLUMN.or_none(),
@@ -200,7 +204,7 @@ class Dataset(RoleTable):
         self.roles = replace(roles, features=features, privileged=privileged)
         outcome = roles.target or roles.prediction
         self.task = given_task(table, outcome, options.get("task"), self.kinds, known=known)
-        self.positive = given_positive(table, outcome, options.get("positive"), self.task, known=known)
+        self.favourable = given_favourable(table, roles, options.get("positive"), self.task, known=known)
         self.labels = dict(options.get("labels") or {})
         self.words = read_labels(self.labels, table, roles, known=known, columns_given=columns)
 

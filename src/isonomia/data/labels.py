@@ -1,8 +1,8 @@
-"""Labels: which label of one list is which of another, and which of two is the positive one."""
+"""Labels: which label of one list is which of another, which of two is the positive one, which of several are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,49 @@ def two_classes(labels: Sequence[Any], positive: Any, *, what: str) -> tuple[Any
     if isinstance(mine, bool | np.bool_):
         return not mine, mine
     return (1 - mine, mine) if mine in (0, 1) else (f"not {mine}", mine)
+
+
+def favourable_classes(labels: Sequence[Any], positive: Any, *, what: str) -> tuple[Any, ...]:
+    """The favourable ones of several classes, in the order of the classes.
+
+    `positive` names one of them or several: a list, or one text with commas between them. A class whose own name
+    contains a comma is found by that name.
+
+    >>> favourable_classes(["denied", "approved", "review"], "approved", what="'decision'")
+    ('approved',)
+    >>> favourable_classes([1, 2, 3, 4], ["4", "3"], what="'grade'"), favourable_classes("abc", "a,c", what="'grade'")
+    ((3, 4), ('a', 'c'))
+    """
+    known = ordered(labels)
+    named = named_classes(positive, known)
+    if not named:
+        raise DataError(f"`positive` must name at least one class of {what}; got none. There are {listed(known)}.")
+    found: list[int] = []
+    for label in named:
+        index = index_of(label, known)
+        if index is None:
+            raise DataError(f"`positive` must name classes of {what}; got {label!r}.{close_to(label, known)}")
+        if index in found:
+            raise DataError(f"`positive` names {known[index]!r} more than once.")
+        found.append(index)
+    if len(known) > 1 and len(found) == len(known):
+        raise DataError(f"`positive` names every class of {what}; leave at least one that is not favourable.")
+    return tuple(known[index] for index in sorted(found))
+
+
+def named_classes(positive: Any, known: Sequence[Any]) -> list[Any]:
+    """The classes that are named one by one; a text that is no class is read as names with commas between them.
+
+    >>> named_classes("a,c", "abc"), named_classes(["a, b"], ["a, b", "c"]), named_classes(2, (1, 2, 3))
+    (['a', 'c'], ['a, b'], [2])
+    """
+    if isinstance(positive, str):
+        parts = [part.strip() for part in positive.split(",")]
+        several = index_of(positive, known) is None and any(index_of(part, known) is not None for part in parts)
+        return list(parts) if several else [positive]
+    if isinstance(positive, Collection) and not isinstance(positive, Mapping | bytes):
+        return [label for one in positive for label in (named_classes(one, known) if isinstance(one, str) else [one])]
+    return [positive]
 
 
 def listed(labels: Sequence[Any], most: int = 6) -> str:

@@ -1,4 +1,4 @@
-"""The outcome a dataset is about: which task its target asks for, and which value is the favourable one."""
+"""The outcome a dataset is about: which task its target asks for, and which values are favourable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from isonomia.data.columns import distinct
-from isonomia.data.labels import two_classes
+from isonomia.data.labels import favourable_classes, two_classes
+from isonomia.data.roles import Roles
 from isonomia.data.schema import TASKS, Kind, Task, task_of
 from isonomia.errors import DataError
 from isonomia.parameters import Choice, validated
@@ -38,15 +39,26 @@ def given_task(
     return task
 
 
-def given_positive(table: nw.DataFrame[Any], name: str | None, positive: Any, task: Task | None, *, known: bool) -> Any:
-    """The favourable value of a two-valued outcome, as the column contains it."""
-    if name is None or (known and positive is not None):
-        return positive
-    if task != "binary":
-        if positive is not None:
-            raise DataError(
-                f"`positive` is for targets of two values; '{name}' is read as {task} with "
-                f"{len(distinct(table[name]))} values. Leave `positive` out, or recode the column to two values."
-            )
-        return None
-    return two_classes(distinct(table[name]), positive, what=f"'{name}'")[1]
+def given_favourable(
+    table: nw.DataFrame[Any], roles: Roles, positive: Any, task: Task | None, *, known: bool
+) -> tuple[Any, ...]:
+    """The favourable values of the outcome, as the columns contain them: one of two classes, those named of several.
+
+    Of several classes all that occur are known: as true outcomes, and as predictions. `known` values are taken as they
+    are, and so are those of a dataset that has no outcome.
+    """
+    name = roles.target or roles.prediction
+    if positive is not None and (name is None or known):
+        return tuple(positive) if task == "multiclass" and isinstance(positive, list | tuple | set) else (positive,)
+    if name is None or task is None or (task != "binary" and positive is None):
+        return ()
+    if task == "binary":
+        return (two_classes(distinct(table[name]), positive, what=f"'{name}'")[1],)
+    if task == "multiclass":
+        columns = [column for column in (roles.target, roles.prediction) if column is not None]
+        labels = [label for column in columns for label in distinct(table[column])]
+        return favourable_classes(labels, positive, what=f"'{name}'")
+    raise DataError(
+        f"`positive` is for targets of classes; '{name}' is read as {task} with {len(distinct(table[name]))} values. "
+        "Leave `positive` out, or give task='binary' or task='multiclass'."
+    )

@@ -44,8 +44,10 @@ class RoleTable:
         What each column is for.
     kinds, given_kinds : mapping
         The kind of every column; those that the user gave.
-    task, positive
-        The kind of task, and the favourable value of the target.
+    task
+        The kind of task.
+    favourable : tuple
+        The favourable values of the target: one of two classes, those that were named of several, none of numbers.
     ignored : tuple of str
         Columns that are not features because the user said so.
     left_out : tuple of str
@@ -65,7 +67,7 @@ class RoleTable:
     kinds: dict[str, Kind]
     given_kinds: Mapping[str, Kind]
     task: Task | None
-    positive: Any
+    favourable: tuple[Any, ...]
     ignored: tuple[str, ...]
     left_out: tuple[str, ...]
     proposed: frozenset[str]
@@ -95,7 +97,7 @@ class RoleTable:
     def __repr__(self) -> str:
         parts = [f"{len(self)} rows"]
         if self.target is not None:
-            positive = f" (positive: {self.positive!r})" if self.task == "binary" else ""
+            positive = f" (positive: {', '.join(map(repr, self.favourable))})" if self.favourable else ""
             parts.append(f"{self.task} target '{self.target}'{positive}")
         if self.protected:
             parts.append("protected: " + ", ".join(self.protected))
@@ -115,6 +117,11 @@ class RoleTable:
     def target(self) -> str | None:
         """The column of true outcomes."""
         return self.roles.target
+
+    @property
+    def positive(self) -> Any:
+        """The favourable value of two; None where there are several classes, or numbers."""
+        return self.favourable[0] if self.favourable and self.task != "multiclass" else None
 
     @property
     def protected(self) -> tuple[str, ...]:
@@ -230,6 +237,13 @@ class RoleTable:
         """What a reader of the results should know: missing values of roles, one class, one group, infinities."""
         return tuple(notes_on(self))
 
+    @property
+    def _positive_option(self) -> Any:
+        """The favourable values as `positive` takes them."""
+        if self.task == "multiclass":
+            return list(self.favourable) or None
+        return self.positive if self.task == "binary" else None
+
     def options(self) -> RoleOptions:
         """The keyword arguments that make this dataset from its frame."""
         score: Any = dict(zip(self._score_classes, self.roles.score, strict=True)) if self._score_classes else None
@@ -237,7 +251,7 @@ class RoleTable:
             score = self.roles.score if len(self.roles.score) > 1 else self.roles.score[0]
         return {
             "target": self.roles.target,
-            "positive": self.positive if self.task == "binary" else None,
+            "positive": self._positive_option,
             "protected": {column: self.roles.bands.get(column) for column in self.roles.protected},
             "privileged": dict(self.roles.privileged),
             "prediction": self.roles.prediction,

@@ -90,6 +90,9 @@ class Finding(Record, Shown, kind="finding"):
     explained_by : mapping
         A wider group that is as badly off, where the finding is about people who share more values: it is then listed
         with that group. Empty where these people are worse off than each of their values explains.
+    favourable : bool, optional
+        Whether the class of several that it is about is a favourable one; None where it is about no class, or where
+        nobody said which are.
     tier : "policy", "people", "slices" or "model"
         What it concerns; an audit sets it. Findings are ranked by it first.
     """
@@ -114,6 +117,7 @@ class Finding(Record, Shown, kind="finding"):
     tried: Tried | None = None
     people: Estimate | None = None
     explained_by: Mapping[str, str] = field(default_factory=dict)
+    favourable: bool | None = None
     tier: Tier = "model"
 
     @property
@@ -167,6 +171,9 @@ def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     Within a tier notices come last; before them the order is that of the lower bound of people affected
     (`Finding.reach`), then of severity and magnitude (one that is not a number comes last). Whatever order the findings
     come in, they leave in the same one.
+
+    Of several classes, those that one metric says about the same people stand together, where the one that affects most
+    people would; favourable classes lead.
     """
     given = tuple(findings)
     return tuple(given[index] for index in ranking(given))
@@ -174,6 +181,10 @@ def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def ranking(findings: Sequence[Finding]) -> list[int]:
     """The indices of findings in the order of `rank`."""
+    reach: dict[Any, float] = {}
+    for finding in findings:
+        if (classes := _classes(finding)) is not None:
+            reach[classes] = max(finding.reach, reach.get(classes, 0.0))
 
     def key(index: int) -> tuple[Any, ...]:
         finding = findings[index]
@@ -182,11 +193,13 @@ def ranking(findings: Sequence[Finding]) -> list[int]:
         named = [sorted((str(c), str(v)) for c, v in who.items()) for who in (finding.who, finding.reference)]
         about = (finding.code, named, finding.columns, finding.topic, finding.message.text())
         # of two figures of one fact, which count the same people, the difference leads
-        people = (-round(finding.reach, 6), finding.format != "points")
+        people = (-round(reach.get(_classes(finding), finding.reach), 6), finding.format != "points")
+        of_class = (finding.favourable is False, -round(finding.reach, 6))
         return (
             TIERS.index(finding.tier),
             finding.severity == "notice",
             *people,
+            *of_class,
             SEVERITIES.index(finding.severity),
             doubtful,
             -size,
@@ -195,3 +208,11 @@ def ranking(findings: Sequence[Finding]) -> list[int]:
         )
 
     return sorted(range(len(findings)), key=key)
+
+
+def _classes(finding: Finding) -> Any:
+    """What findings about the classes of one decision share; None where it is not known which are favourable."""
+    if finding.favourable is None:
+        return None
+    people = (frozenset((str(c), str(v)) for c, v in who.items()) for who in (finding.who, finding.reference))
+    return finding.check, finding.metric, finding.tier, finding.severity == "notice", *people

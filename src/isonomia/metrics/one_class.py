@@ -11,13 +11,21 @@ from numpy.typing import NDArray
 from isonomia.languages import msg
 from isonomia.metrics.registry import Metric
 
+#: Shares of people who get the decision: what is better for them follows from the class.
+_OF_DECISION = ("selection_rate", "recall", "tpr")
 
-def of_class(metric: Metric, code: int, label: Any) -> Metric:
+
+def of_class(metric: Metric, code: int, label: Any, *, favourable: bool | None = None) -> Metric:
     """A metric of two classes about one class of several, against the rest.
+
+    Where `favourable` says whether the class is a favourable one, shares of people who get it have a direction: more
+    is better of a favourable class, and worse of any other.
 
     >>> from isonomia.metrics import METRICS
     >>> of_class(METRICS["tpr"], 2, "high").id
     'tpr[high]'
+    >>> of_class(METRICS["selection_rate"], 0, "denied", favourable=False).direction
+    'lower'
     """
     compute, rate = metric.from_counts, metric.rate
     assert compute is not None
@@ -26,6 +34,8 @@ def of_class(metric: Metric, code: int, label: Any) -> Metric:
         id=f"{metric.id}[{label}]",
         title=msg('{metric} of "{label}"', metric=metric.title, label=str(label)),
         base=metric.id,
+        favourable=favourable,
+        higher_is_better=metric.higher_is_better if metric.id not in _OF_DECISION or favourable is None else favourable,
         aliases={},
         tasks=("multiclass",),
         from_counts=lambda C: compute(one_vs_rest(C, code)),

@@ -87,6 +87,8 @@ class Metric:
         (y_true, y_pred) or (y_true, y_pred, sample_weight=...) to a number; see `own_metric`.
     base : str
         For a metric of one class against the rest: the id of the metric it is made of.
+    favourable : bool or None
+        For a metric of one class against the rest: whether the class is a favourable one; None where nobody said.
     interval : str
         Family "ranks": how its interval is made, as an `Estimate` names it.
     caution : callable, family "counts"
@@ -124,6 +126,7 @@ class Metric:
     function: Callable[..., Any] | None = None
     interval: str = ""
     base: str = ""
+    favourable: bool | None = None
     caution: Callable[[NDArray[Any]], Message | None] | None = None
 
     def __post_init__(self) -> None:

@@ -96,6 +96,7 @@ class Model:
         given = options.get("features")
         self.features: tuple[str, ...] | None = tuple(given) if given is not None else predictor.names
         self.task: Task | None = options.get("task") or predictor.task
+        self.positive: Any = options.get("positive")
         self.trusted = False
         self.format: str | None = None
         self.source: str | None = None
@@ -144,7 +145,7 @@ class Model:
             What the model's classes are called in the data, in the model's own order; for models trained on codes:
             ``classes=["<=50K", ">50K"]`` for a model of 0 and 1.
         positive : optional
-            The favourable class where the dataset does not name one.
+            The favourable class where the dataset does not name one; of several classes one or a list of them.
         threshold : float, optional
             Cut of the probability (or score) of the positive class. By default the model decides as its own
             `predict` does: its most probable class, or the sign of its score. A score of a function is not cut at all
@@ -296,7 +297,7 @@ class Model:
         if self._question is not None and self._question[0]() is data:
             return self._question[1]
         classes = self._options.get("classes")
-        positive = self._options.get("positive")
+        positive = self.positive
         if data.positive is not None and positive is not None and index_of(positive, (data.positive,)) is None:
             raise ModelError(
                 f"The model's positive class is {positive!r}, but the dataset's is {data.positive!r}. "

@@ -57,6 +57,17 @@ class BinnedColumns:
         """The bin of every row's value."""
         return self.bin_of(rows[:, column], column)
 
+    def matrix(self, rows: Floats, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The bins of every row's values in some columns, (rows, columns)."""
+        values = rows[:, columns]
+        found = values - self.low[columns]
+        for index in np.flatnonzero(~self.exact[columns]):
+            found[:, index] = np.searchsorted(self.edges[int(columns[index])], values[:, index], side="right")
+        missing = np.isnan(values)
+        if missing.any():
+            found = np.where(missing, self.sizes[columns] - 1, found)
+        return np.asarray(found, dtype=np.intp)
+
     def bin_of(self, values: Floats, column: int) -> NDArray[np.intp]:
         """The bin of every value of a column."""
         if self.exact[column]:

@@ -25,6 +25,8 @@ EXCEPTIONS = 0.001
 ALPHA = 0.001
 #: Fewer rows than this teach nothing; more rows x pairs of columns than that are sampled.
 MIN_ROWS, MAX_COUNTED = 100, 200_000_000
+#: Rows whose contradictions are looked for together.
+BLOCK = 4096
 #: A column with a value per this many rows or more values identifies people rather than describing them.
 ROWS_PER_VALUE = 50
 
@@ -52,6 +54,18 @@ class Exclusion:
 
     column: int
     other: int
+    excluded: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Pairs:
+    """All exclusions in one array: cell `first * width + second + start` of `excluded`, by bins of the columns."""
+
+    columns: NDArray[np.intp]
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    width: NDArray[np.intp]
+    start: NDArray[np.intp]
     excluded: NDArray[np.bool_]
 
 
@@ -111,12 +125,6 @@ class Dependencies:
             found.update(f"{rule.column} {rule.other} ".encode() + np.packbits(rule.excluded).tobytes())
         return found.hexdigest()
 
-    def involve(self, columns: NDArray[np.intp]) -> bool:
-        """Whether a dependency is about some of these columns."""
-        named = {column for one in self.follows for column in (one.column, one.source)}
-        named |= {column for rule in self.exclusions for column in (rule.column, rule.other)}
-        return not named.isdisjoint(columns.tolist())
-
     def complete(self, rows: Floats) -> Floats:
         """Rows whose columns that follow from others have the values that follow."""
         if not self.follows:
@@ -128,42 +136,62 @@ class Dependencies:
 
     def consistent(self, rows: Floats) -> NDArray[np.bool_]:
         """Which rows contradict no dependency."""
-        return self._agree(rows.T, (len(rows),), None)
-
-    def consistent_variants(self, rows: Floats, columns: NDArray[np.intp], variants: Floats) -> NDArray[np.bool_]:
-        """Which variants of rows contradict no dependency that some of the columns are in, shape (rows, variants).
-
-        A variant has other values of these columns, and of what follows from them. What depends on the row alone, or
-        on the variant alone, is looked at once.
-        """
-        values = [column[:, None] for column in rows.T]
-        for index, column in enumerate(columns):
-            values[column] = variants[None, :, index]
-        for one in self.follows:
-            values[one.column] = one.values[self.bins.bin_of(values[one.source], one.source)]
-        return self._agree(values, (len(rows), len(variants)), columns)
-
-    def _agree(
-        self, values: Sequence[Floats] | Floats, shape: tuple[int, ...], touching: NDArray[np.intp] | None
-    ) -> NDArray[np.bool_]:
-        """Where values, column by column, contradict no dependency (none that columns of `touching` are in)."""
-        good = np.ones(shape, dtype=bool)
-        codes: dict[int, NDArray[np.intp]] = {}
-
-        def of(column: int) -> NDArray[np.intp]:
-            if column not in codes:
-                codes[column] = self.bins.bin_of(values[column], column)
-            return codes[column]
-
-        for one in self.exclusions:
-            if touching is None or one.column in touching or one.other in touching:
-                flat = of(one.column) * one.excluded.shape[1] + of(one.other)
-                good &= ~one.excluded.ravel().take(flat)
-        for rule in self.follows:
-            if touching is None or rule.column in touching or rule.source in touching:
-                value, wanted = values[rule.column], rule.values[of(rule.source)]
-                good &= (value == wanted) | (np.isnan(value) & np.isnan(wanted))
+        good = np.ones(len(rows), dtype=bool)
+        for start in range(0, len(rows), BLOCK):
+            part = slice(start, start + BLOCK)
+            good[part] = self._consistent(rows[part])
         return good
+
+    def _consistent(self, rows: Floats) -> NDArray[np.bool_]:
+        good = np.ones(len(rows), dtype=bool)
+        if self.exclusions:
+            codes, pairs = self.bins.matrix(rows, self._pairs.columns), self._pairs
+            cell = codes[:, pairs.first] * pairs.width + codes[:, pairs.second] + pairs.start
+            good &= ~pairs.excluded.take(cell).any(axis=1)
+        for rule in self.follows:
+            value, wanted = rows[:, rule.column], rule.values[self.bins.codes(rows, rule.source)]
+            good &= (value == wanted) | (np.isnan(value) & np.isnan(wanted))
+        return good
+
+    @cached_property
+    def _pairs(self) -> _Pairs:
+        tables = [one.excluded for one in self.exclusions]
+        first, second = (np.array([getattr(one, end) for one in self.exclusions]) for end in ("column", "other"))
+        columns, index = np.unique(np.concatenate([first, second]), return_inverse=True)
+        start = np.cumsum([0, *(table.size for table in tables[:-1])])
+        return _Pairs(
+            columns=columns,
+            first=index[: len(tables)],
+            second=index[len(tables) :],
+            width=np.array([table.shape[1] for table in tables]),
+            start=start,
+            excluded=np.concatenate([table.ravel() for table in tables]),
+        )
+
+    def open_variants(
+        self, columns: NDArray[np.intp], variants: Floats
+    ) -> tuple[NDArray[np.bool_], dict[int, NDArray[np.bool_]]]:
+        """Which variants contradict no dependency: whatever the row is, and by the bin of each other column.
+
+        A variant has other values of these columns, and of what follows from them. A variant of a complete row could
+        exist where the first table, (V,), and those of its bins, (bins, V) per column, all say so.
+        """
+        coded = {int(column): variants[:, index] for index, column in enumerate(columns)}
+        for one in self.follows:
+            if one.source in coded:
+                coded[one.column] = one.values[self.bins.bin_of(coded[one.source], one.source)]
+            else:
+                coded.pop(one.column, None)
+        bins = {column: self.bins.bin_of(values, column) for column, values in coded.items()}
+        always = np.ones(len(variants), dtype=bool)
+        opened: dict[int, NDArray[np.bool_]] = {}
+        for column, own in bins.items():
+            for other, excluded in self._by_column.get(column, {}).items():
+                if other in bins:
+                    always &= ~excluded[own, bins[other]]
+                else:
+                    opened[other] = opened.get(other, True) & ~excluded[own].T
+        return always, opened
 
     def repaired(self, rows: Floats, whole: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
         """Rows without the contradictions, as far as there are values without any.
@@ -190,7 +218,10 @@ class Dependencies:
         """A value per row, uniformly among those of the bins that are open."""
         low, high = self.bins.span(column, np.arange(opened.shape[1]))
         width = np.ones(len(low)) if self.bins.exact[column] else high - low
-        chance = np.cumsum(opened * width, axis=1)
+        weight = opened * width
+        points = ~weight.any(axis=1)  # all that is open are single values
+        weight[points] = opened[points]
+        chance = np.cumsum(weight, axis=1)
         code = (rng.random(len(opened))[:, None] * chance[:, -1:] >= chance).sum(axis=1)
         low, high = low[code], high[code]
         drawn = low + rng.random(len(opened)) * (high - low)

@@ -166,12 +166,23 @@ class Probe:
         moved = [one.column for one in dependencies.follows if one.source in self.columns] if dependencies else []
         return np.append(self.columns, np.array(moved, dtype=np.intp))
 
-    def possible(self, rows: Floats) -> NDArray[np.bool_] | None:
-        """Which variants of rows contradict no dependency, (n, V); None where all of them do not."""
+    @cached_property
+    def _open(self) -> tuple[NDArray[np.bool_], dict[int, NDArray[np.bool_]]] | None:
         dependencies = self.domain.dependencies
-        if dependencies is None or not dependencies.involve(self.columns):
+        return None if dependencies is None else dependencies.open_variants(self.columns, self.variants)
+
+    def possible(self, rows: Floats) -> NDArray[np.bool_] | None:
+        """Which variants of complete rows contradict no dependency, (n, V); None where no dependency is about them."""
+        dependencies = self.domain.dependencies
+        if dependencies is None or self._open is None:
             return None
-        return dependencies.consistent_variants(rows, self.columns, self.variants)
+        always, opened = self._open
+        if always.all() and not opened:
+            return None
+        possible = np.tile(always, (len(rows), 1))
+        for column, table in opened.items():
+            possible &= table[dependencies.bins.codes(rows, column)]
+        return possible
 
     def valid(self, rows: Floats) -> NDArray[np.bool_]:
         """Which rows can be tested: valid people with at least two variants who could exist."""

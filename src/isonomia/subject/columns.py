@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset, Task, index_of, kind_of_values, listed, ordered, task_of, to_numpy, two_classes
+from isonomia.data import Dataset, Task, index_of, kind_of_values, ordered, task_of, to_numpy, two_classes
 from isonomia.errors import DataError
 from isonomia.models import Surface, check_probabilities, encode_labels, finite_numbers
 from isonomia.models.classes import refuse_foreign_labels, refuse_near_misses
@@ -142,9 +142,6 @@ class OutcomeColumns:
             names = [self.true_name] * (true is not None) + [self.predicted_name] * bool(self.predicted_name)
             shown = f"the labels in {' and '.join(map(repr, names))}" if self.predicted_name else "the labels"
             return two_classes(labels, self.positive, what=shown)
-        if self.positive is not None and labels:
-            known = ordered(labels)
-            raise DataError(f"`positive` is for two classes; there are {len(known)}: {listed(known)}.")
         return ordered((*labels, *self.score_classes)) if labels else tuple(range(n_columns))
 
     def _with_scores(self, table: Floats, surface: Surface, threshold: float | None, kind: ScoreKind) -> Surface:

@@ -69,6 +69,7 @@ def read_counts(table: Any, columns: CountColumns, reading: Mapping[str, Any], s
             "weights": weights,
             "backend": backend_of(frame),
             "privileged": reading.get("privileged"),
+            "positive": reading.get("positive"),
         },
         settings=settings,
     )

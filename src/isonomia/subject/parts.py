@@ -13,6 +13,7 @@ from isonomia.events import Progress
 from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
 from isonomia.subject.attributes import attributes_given
+from isonomia.subject.favourable import favourable_of
 from isonomia.subject.options import Settings
 from isonomia.subject.outcome import Outcome
 from isonomia.subject.reading import backend_given, privileged_of
@@ -75,6 +76,7 @@ class Parts:
             "model": self.model if isinstance(self.model, Model) else None,
             "predictions": self.predictions,
             "outcome": Outcome(truth, surface),
+            "favourable": favourable_of(self.predictions, self.dataset, self.model, self.reading),
             "attributes": attributes,
             "weights": weights,
             "rows": known,

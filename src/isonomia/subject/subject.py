@@ -56,6 +56,8 @@ class Subject:
         Which of the rows given have a known target. The others are left out of everything but `predictions`.
     settings : Settings
         What all comparisons share.
+    favourable : tuple
+        The favourable classes: the second of two, of several those that were named; empty where none were.
     given_counts : array of int or None
         How many identical rows each of the rows given stands for; None where each is a row of its own.
     """
@@ -70,6 +72,7 @@ class Subject:
     settings: Settings
     backend: Backend | None
     notes: tuple[Message, ...] = ()
+    favourable: tuple[Any, ...] = ()
     given_counts: NDArray[np.int64] | None = None
     progress: Progress = field(default_factory=Progress)
     cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)

@@ -10,6 +10,7 @@ import numpy as np
 
 from isonomia.audit.checks._people import people_by_name
 from isonomia.evidence import THRESHOLDS, Finding, Table, affected
+from isonomia.evidence.affected import Harm
 from isonomia.languages import Message
 from isonomia.subject import Subject
 
@@ -53,10 +54,16 @@ def label_findings(
                 threshold=minimum,
                 evidence=evidence,
                 remedy="question_labels",
-                people=affected(figure, row["n"] if counted else None, harm="lack"),
+                people=affected(figure, row["n"] if counted else None, harm=_harm(row.get("class"), subject)),
             )
         )
     return found
+
+
+def _harm(label: str | None, subject: Subject) -> Harm:
+    """Whether a group is worse off without a label or with it: of several classes one that is not favourable."""
+    good = {str(one) for one in subject.favourable}
+    return "excess" if label is not None and good and label not in good else "lack"
 
 
 def _the_other(who: Mapping[str, str], people: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:

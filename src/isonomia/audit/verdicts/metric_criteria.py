@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.audit.naming import metric_title
+from isonomia.audit.naming import class_of, metric_title
 from isonomia.audit.verdicts.missing_criterion import missing_criterion
 from isonomia.audit.verdicts.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
 from isonomia.audit.verdicts.verdict_sentences import (
@@ -20,7 +20,7 @@ from isonomia.audit.verdicts.verdict_sentences import (
 )
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Estimate, affected
-from isonomia.languages import Message, People, msg
+from isonomia.languages import Message, OutcomeName, People, msg
 from isonomia.metrics import METRICS
 from isonomia.policies import LimitRule, Policy, Rule, policy_text
 from isonomia.report import Criterion, Point, VerdictOutcome
@@ -123,6 +123,9 @@ def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Cri
         return missing_criterion(rule, "not_enough_evidence", reason, n=int(question.measured.sizes.sum()), **people)
     n = int(question.measured.sizes[evidence.who])
     compared = _compared(question, evidence)
+    if compared.favourable:
+        about = {"criterion": policy_text(rule.name), "label": OutcomeName(compared.favourable)}
+        people["name"] = Message('{criterion} ("{label}")', about)
     people["people"] = _shortfall(compared, evidence, n, level)
     others = (question.group(index) for index in sorted(evidence.broken - {evidence.who}))
     people["also"] = tuple(dict(other.texts) for other in others if other is not None)
@@ -134,8 +137,7 @@ def _shortfall(compared: Compared, evidence: Evidence, n: int, level: float) -> 
     """The people that the group lacks at the rate of the other one, which is taken as given; None for other figures."""
     own, other = compared.values
     ratio = compared.rule.measure == "ratio"
-    plain = compared.metric.id == "selection_rate" and compared.title == compared.metric.title
-    if not plain or not own < other or (ratio and evidence.numerator != evidence.who):
+    if not compared.of_selection or not own < other or (ratio and evidence.numerator != evidence.who):
         return None
     ends = [evidence.value, evidence.low, evidence.high]
     value, *around = [other * (1 - end) for end in ends] if ratio else ends
@@ -149,13 +151,14 @@ def _compared(question: GroupQuestion, evidence: Evidence) -> Compared:
     ratio = question.rule.measure == "ratio"
     order = (evidence.numerator, evidence.denominator) if ratio else (evidence.who, evidence.reference)
     groups = [question.group(index) for index in order]
-    values = question.measured.measured[evidence.metric].value
+    part = question.measured.measured[evidence.metric]
     return Compared(
         rule=question.rule,
         metric=METRICS[question.rule.metric],
         title=metric_title(evidence.metric) or METRICS[question.rule.metric].title,
         people=tuple(None if group is None else group.texts for group in groups),
-        values=tuple(float(values[index]) for index in order),
+        values=tuple(float(part.value[index]) for index in order),
+        favourable=class_of(evidence.metric) if part.metric.favourable else "",
     )
 
 
@@ -167,6 +170,7 @@ def _decided(
     n: int,
     level: float,
     left_out: Message | None = None,
+    name: Message | None = None,
     **facts: Any,
 ) -> Criterion:
     keeps = rule.sign * (evidence.value - rule.limit) >= 0
@@ -181,7 +185,7 @@ def _decided(
         reason = _joined(unsure(rule, evidence, style_of(rule, METRICS[rule.metric])), left_out)
     point: Point | None = None if rule.decides == "interval" else "keeps" if keeps else "breaks"
     return Criterion(
-        policy_text(rule.name),
+        policy_text(rule.name) if name is None else name,
         outcome,
         Estimate(evidence.value, low, high, n=n, level=level, method="simultaneous"),
         rule.limit,

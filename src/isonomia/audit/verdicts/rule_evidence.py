@@ -177,8 +177,7 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
             msg("{name} is not a protected attribute of the data ({known})", name=unknown[0], known=", ".join(known))
         )
     minimum = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject))))
-    metric_id = METRICS[rule.metric].id
-    names = [name for name in measured.measured if METRICS[name.split("[")[0]].id == metric_id]
+    names = measured.judged([METRICS[rule.metric].id])
     reference = "best" if rule.against == "best" else subject.settings.reference
     try:
         strata = strata_of(measured.groups, measured.sizes, reference)[0]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isonomia.audit.verdicts.rule_evidence import Evidence
+from isonomia.fairness.criteria.phrases import decision_of
 from isonomia.languages import Message, People, msg
 from isonomia.languages.words import ARE_SELECTED
 from isonomia.metrics import Metric
@@ -17,13 +18,22 @@ from isonomia.report import Criterion, VerdictOutcome
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Two groups and their figures, the subject of the sentence first; None stands for everyone."""
+    """Two groups and their figures, the subject of the sentence first; None stands for everyone.
+
+    `favourable` is the favourable class of several that the figures are about; empty where they are about none.
+    """
 
     rule: Rule
     metric: Metric
     title: Message
     people: tuple[Mapping[str, str] | None, ...]
     values: tuple[float, ...]
+    favourable: str = ""
+
+    @property
+    def of_selection(self) -> bool:
+        """Whether the figures say who gets the favourable decision, or one of several."""
+        return self.metric.id == "selection_rate" and (self.title == self.metric.title or bool(self.favourable))
 
 
 def compared_sentence(found: Compared, evidence: Evidence) -> Message:
@@ -35,10 +45,10 @@ def compared_sentence(found: Compared, evidence: Evidence) -> Message:
     tail = _limits(rule, evidence, style)
     if rule.measure == "ratio":
         ratio = amount(evidence.value, style, limit=rule.limit)
-        if found.metric.id == "selection_rate" and found.title == found.metric.title:
+        if found.of_selection:
             return msg(
                 "{who:first} {are_selected} {ratio} times as often as {reference} ({one} and {other}). {tail}",
-                are_selected=ARE_SELECTED,
+                are_selected=decision_of(found.favourable, favourable=True) if found.favourable else ARE_SELECTED,
                 ratio=ratio,
                 tail=tail,
                 **facts,

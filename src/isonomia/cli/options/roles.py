@@ -83,6 +83,17 @@ def read_names(given: str | Sequence[str], option: str) -> list[str]:
     return names
 
 
+def read_positive(given: Sequence[str]) -> str | list[str] | None:
+    """The favourable outcome as it is written, or several of them where the option is repeated.
+
+    Whether a comma stands between two classes or within the name of one is known once the data are read.
+
+    >>> read_positive(["yes"]), read_positive(["approved,in part"]), read_positive(["approved", "yes, in part"])
+    ('yes', 'approved,in part', ['approved', 'yes, in part'])
+    """
+    return given[0] if len(given) == 1 else list(given) or None
+
+
 def read_privileged(given: Sequence[str]) -> dict[str, list[str]]:
     """Privileged values: ``name=value``, repeated for other attributes or further values.
 

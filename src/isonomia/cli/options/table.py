@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isonomia.cli.options.roles import read_names, read_privileged, read_protected, read_score
+from isonomia.cli.options.roles import read_names, read_positive, read_privileged, read_protected, read_score
 
 if TYPE_CHECKING:
     from isonomia.cli.output.screen import Screen
@@ -26,7 +26,9 @@ class TableOptions:
         typer.Argument(metavar="DATA", help="CSV, Excel, Parquet, JSON lines, postgresql://...; or a dataset."),
     ]
     target: Annotated[str | None, typer.Option("--target", metavar="T", help="The column of true outcomes.")] = None
-    positive: Annotated[str | None, typer.Option("--positive", metavar="V", help="The favourable outcome.")] = None
+    positive: Annotated[
+        Names, typer.Option("--positive", metavar="V", help="The favourable outcome; of several classes: a,b")
+    ] = None
     protected: Annotated[
         Names, typer.Option("--protected", metavar="A,B", help="Protected attributes; numbers in bands: sex,age:25,60")
     ] = None
@@ -100,7 +102,8 @@ class TableOptions:
             "score": read_score(self.score or []),
             "features": read_names(self.features or [], "--features"),
             "ignore": read_names(self.ignore or [], "--ignore"),
-            **{name: getattr(self, name) for name in ("target", "positive", "prediction", "weight", "time", "task")},
+            "positive": read_positive(self.positive or []),
+            **{name: getattr(self, name) for name in ("target", "prediction", "weight", "time", "task")},
         }
         given = {name: value for name, value in roles.items() if value}
         if not Path(self.data).exists() and self.data in catalog.names():

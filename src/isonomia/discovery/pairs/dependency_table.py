@@ -28,7 +28,7 @@ def state_dependencies(space: Space) -> None:
     if dependencies is None:
         return
     space.tables["dependencies"] = dependency_table(space.domain, dependencies)
-    if not len(people) or not dependencies.involve(space.protected):
+    if not len(people) or space.probe.possible(people[:0]) is None:
         return
     alone = int(len(people) - space.probe.valid(people).sum())
     if alone == len(people):

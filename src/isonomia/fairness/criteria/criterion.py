@@ -11,7 +11,7 @@ import numpy as np
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Estimate, Result
 from isonomia.fairness.criteria.phrases import rate_sentence
-from isonomia.fairness.groups.gaps import Aggregate, Gap, combine, facts, gaps_of, scaled
+from isonomia.fairness.groups.gaps import Aggregate, Gap, combine_each, facts, gaps_of, scaled
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, OutcomeName, languages, msg, with_people
@@ -350,15 +350,18 @@ def judge_criterion(
 
     `by` takes one way of grouping only; `known` are the gaps of all metrics, where they have been worked out before.
     """
-    names = [name for name in measured.measured if name.split("[")[0] in (*description.metrics, "mean_prediction")]
+    names = measured.judged((*description.metrics, "mean_prediction"))
     found = gaps_of(measured, names) if known is None else [gap for gap in known if gap.metric in names]
     gaps = [gap for gap in found if by is None or gap.by == by]
     n = int(measured.values["rows"])
+    difference, ratio, mean_difference, mean_ratio = combine_each(
+        gaps, [("difference", "worst"), ("ratio", "worst"), ("difference", "mean"), ("ratio", "mean")], n=n, level=level
+    )
     figures = {
-        "difference": scaled(combine(gaps, "difference", "worst", n=n, level=level), scale),
-        "ratio": combine(gaps, "ratio", "worst", n=n, level=level),
-        "mean_difference": scaled(combine(gaps, "difference", "mean", n=n, level=level), scale),
-        "mean_ratio": combine(gaps, "ratio", "mean", n=n, level=level),
+        "difference": scaled(difference, scale),
+        "ratio": ratio,
+        "mean_difference": scaled(mean_difference, scale),
+        "mean_ratio": mean_ratio,
     }
     ratios = [gap for gap in gaps if not np.isnan(gap.ratio)]
     worst: dict[str, Any] = {}

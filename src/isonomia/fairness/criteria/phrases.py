@@ -53,10 +53,22 @@ def rate_sentence(metric: str, group: Any, value: float, other: Any, base: float
     return msg("Of people {of}, {value:pct} of {group} and {base:pct} of {other} {what}.", of=of, **facts)
 
 
+def decision_of(label: str, *, favourable: bool = False) -> Message:
+    """That people get one of several decisions, and that it is a favourable one where it is.
+
+    >>> str(decision_of("approved", favourable=True))
+    'get the favourable decision "approved"'
+    """
+    own = OutcomeName(label)
+    if favourable:
+        return msg('get the favourable decision "{outcome}"', outcome=own)
+    return msg('get the decision "{outcome}"', outcome=own)
+
+
 def _of_class(label: str) -> Mapping[str, tuple[Message | None, Message]]:
     """The same of one of several classes, of which none is the favourable one."""
     own = OutcomeName(label)
-    decided = msg('get the decision "{outcome}"', outcome=own)
+    decided = decision_of(label)
     true, false = (
         msg('whose true outcome is "{outcome}"', outcome=own),
         msg('whose true outcome is not "{outcome}"', outcome=own),

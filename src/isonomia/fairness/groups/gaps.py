@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Over several rates (true and false positives) and classes: the worst of them, or their mean.
 Aggregate = Literal["worst", "mean"]
+GapMeasure = Literal["difference", "ratio"]
 
 FEW_GROUPS = msg("fewer than two groups with enough rows have a value")
 NO_DRAWS = msg("no bootstrap was requested, or the metric has none")
@@ -147,9 +148,7 @@ def _rows(found: Gaps) -> list[Ends]:
     return list(zip(*(np.atleast_1d(part).tolist() for part in parts), strict=True))
 
 
-def combine(
-    gaps: Sequence[Gap], what: Literal["difference", "ratio"], aggregate: Aggregate, *, n: int, level: float = 0.95
-) -> Estimate:
+def combine(gaps: Sequence[Gap], what: GapMeasure, aggregate: Aggregate, *, n: int, level: float = 0.95) -> Estimate:
     """One figure for several gaps.
 
     "worst" is the largest difference (or smallest ratio); "mean" the mean over metrics within each stratum, of which
@@ -157,12 +156,29 @@ def combine(
     together (`simultaneous_level`), so it holds for the one that was picked. The figure itself is biased: groups that
     are alike differ by chance, and the largest gap is picked.
     """
-    known = [gap for gap in gaps if not np.isnan(getattr(gap, what))]
-    if not known:
-        return Estimate.missing(NO_RATIO if gaps else FEW_GROUPS, n=n)
+    return combine_each(gaps, [(what, aggregate)], n=n, level=level)[0]
+
+
+def combine_each(
+    gaps: Sequence[Gap], wanted: Sequence[tuple[GapMeasure, Aggregate]], *, n: int, level: float = 0.95
+) -> list[Estimate]:
+    """Several figures of `combine` for the same gaps, whose intervals are worked out once."""
+    known = {what: tuple(gap for gap in gaps if not np.isnan(getattr(gap, what))) for what, _ in wanted}
+    sets = {tuple(map(id, part)): part for part in known.values() if part}
+    asked = (asking_ends(part, simultaneous_level(level, len(part))) for part in sets.values())
+    ends = dict(zip(sets, answered(*asked), strict=True)) if sets else {}
+    missing = Estimate.missing(NO_RATIO if gaps else FEW_GROUPS, n=n)
+    return [
+        _combined(known[what], ends[tuple(map(id, known[what]))], what, aggregate, n, level) if known[what] else missing
+        for what, aggregate in wanted
+    ]
+
+
+def _combined(
+    known: Sequence[Gap], ends: Sequence[Ends], what: GapMeasure, aggregate: Aggregate, n: int, level: float
+) -> Estimate:
     pick = max if what == "difference" else min
     first = 0 if what == "difference" else 2
-    ends = answered(asking_ends(known, simultaneous_level(level, len(known))))[0]
     strata: dict[tuple[Any, ...], list[tuple[float, float, float]]] = {}
     for gap, own in zip(known, ends, strict=True):
         key = (gap.by, tuple(gap.control.items())) if aggregate == "mean" else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Unpack
 
@@ -85,6 +85,17 @@ class GroupMetrics(Result):
             "by_group": replace(table, columns=(*group_columns(groups), *table.columns, small)),
             "comparisons": gaps.with_columns(by),
         }
+
+    def judged(self, metrics: Collection[str]) -> list[str]:
+        """The names under which some metrics were measured, with those of classes.
+
+        Where favourable classes are named, criteria are about these, as they are where there are two classes.
+        """
+        return [
+            name
+            for name, part in self.measured.items()
+            if name.split("[")[0] in metrics and part.metric.favourable is not False
+        ]
 
     def disparity(self, metric: str, by: Sequence[str] | None = None) -> tuple[Estimate, Estimate]:
         """Largest - smallest and smallest / largest over the groups of one way of grouping."""
@@ -189,7 +200,7 @@ def _measured(
     strata, extra = strata_of(groups, sizes, settings.reference)
     everyone = np.ones((len(groups.labels), 1))
     membership = np.hstack([of_groups, groups.indicator(extra), everyone])
-    chosen = choose_metrics(metrics, outcome)
+    chosen = choose_metrics(metrics, outcome, subject.favourable)
     measured = measure(chosen, cells.of_cells(membership), n_boot=n_boot, seed=settings.seed, level=level)
     gaps = disparities_of(measured, strata, sizes, min_per_group)
     compared, ends = answered(

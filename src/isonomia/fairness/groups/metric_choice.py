@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +19,17 @@ MAX_SPELT_CLASSES = 10
 MetricsGiven = Sequence[Any] | Mapping[str, Any] | Callable[..., Any]
 
 
-def choose_metrics(given: MetricsGiven | None, outcome: Outcome) -> tuple[Metric, ...]:
-    """The requested metrics (or the usual ones of the task), one against the rest where there are several classes."""
+def choose_metrics(
+    given: MetricsGiven | None, outcome: Outcome, favourable: Collection[Any] = ()
+) -> tuple[Metric, ...]:
+    """The requested metrics (or the usual ones of the task), one against the rest where there are several classes.
+
+    Where some classes are `favourable`, these come first.
+    """
     surface = outcome.surface
+    classes = list(enumerate(surface.classes))
+    if favourable:
+        classes.sort(key=lambda one: one[1] not in favourable)
     names = _usual(outcome) if given is None else _wanted(given)
     chosen: list[Metric] = []
     for metric in names:
@@ -38,7 +46,10 @@ def choose_metrics(given: MetricsGiven | None, outcome: Outcome) -> tuple[Metric
         elif surface.task == "multiclass" and metric.of_decisions and "binary" in metric.tasks:
             if given is None and len(surface.classes) > MAX_SPELT_CLASSES:
                 continue
-            chosen += [of_class(metric, code, label) for code, label in enumerate(surface.classes)]
+            chosen += [
+                of_class(metric, code, label, favourable=label in favourable if favourable else None)
+                for code, label in classes
+            ]
         else:
             raise SpecError(
                 f"The metric '{name}' is for {' or '.join(metric.tasks)} tasks; this task is {surface.task}. "

@@ -108,8 +108,10 @@ def score_decisions(result: GroupMetrics, *, privileged: bool, level: float = 0.
 
 def _figures(result: GroupMetrics, gaps: Sequence[Gap], privileged: bool, n: int, level: float) -> dict[str, Estimate]:
     """The parts of one attribute's score."""
-    selected = [gap for gap in gaps if gap.metric.split("[")[0] == "selection_rate"]
-    found = [gap for gap in gaps if gap.metric.split("[")[0] == "tpr"]
+    selected, found = (
+        [gap for gap in gaps if gap.metric in names]
+        for names in (result.judged(["selection_rate"]), result.judged(["tpr"]))
+    )
     figures: dict[str, Estimate] = {}
     if selected:
         figures["statistical_parity"] = _worst_ratio(selected, n, level)

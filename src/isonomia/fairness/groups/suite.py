@@ -11,7 +11,7 @@ from isonomia.evidence import Estimate, Picture, Result, Table
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS, FOUR_FIFTHS, THRESHOLD, judge_criterion
 from isonomia.fairness.groups.conditional import conditional_statistical_parity
 from isonomia.fairness.groups.distributions import distribution_parity, has_numbers
-from isonomia.fairness.groups.gaps import Aggregate, gaps_of
+from isonomia.fairness.groups.gaps import gaps_of
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import By
 from isonomia.fairness.groups.homogeneity import homogeneity
@@ -252,17 +252,14 @@ def _judge(
     for way in ways:
         for name in CRITERIA[config]:
             description = DESCRIPTIONS[name]
-            present = [m for m in measured.measured if m.split("[")[0] in description.metrics]
+            present = measured.judged(description.metrics)
             if not present:
                 continue
             limit = ratio_threshold if description.measure == "ratio" else threshold
-            kinds: tuple[Aggregate, ...] = ("worst", "mean") if len(present) > 1 else ("worst",)
-            for kind in kinds:
-                found = judge_criterion(
-                    description, measured, threshold=limit, aggregate=kind, by=way, known=known, level=level
-                )
-                key = name if kind == "worst" else f"{name}_mean"
-                out[way, key] = Judged.of(found, metrics=tuple(present))
+            found = judge_criterion(description, measured, threshold=limit, by=way, known=known, level=level)
+            out[way, name] = Judged.of(found, metrics=tuple(present))
+            if len(present) > 1:
+                out[way, f"{name}_mean"] = Judged.of(replace(found, aggregate="mean"), metrics=tuple(present))
     return out
 
 

@@ -20,8 +20,9 @@ from isonomia.evidence import (
 )
 from isonomia.evidence.affected import NO_COUNT
 from isonomia.fairness.criteria.criterion import Criterion
+from isonomia.fairness.criteria.phrases import decision_of
 from isonomia.fairness.groups.group_metrics import GroupMetrics
-from isonomia.languages import Message, OutcomeName, column_names, msg
+from isonomia.languages import Message, column_names, msg
 from isonomia.languages.naming import both
 from isonomia.languages.words import ARE_SELECTED
 
@@ -171,7 +172,7 @@ def _finding(by: tuple[str, ...], name: str, one: Judged, row: Mapping[str, Any]
     return Finding(
         f"fairness_suite.{name}",
         severity,
-        _sentence(by, name, one),
+        _sentence(by, name, one, measured),
         one.figure,
         who=dict(low[0].texts) if low else {},
         n=low[1] if low else one.figure.n,
@@ -204,17 +205,19 @@ def _people(one: Judged, measured: GroupMetrics) -> Estimate:
     return affected(gap, count, harm="lack" if lacks else "excess", weighted=bool(measured.values.get("weighted")))
 
 
-def _sentence(by: tuple[str, ...], name: str, one: Judged) -> Message:
+def _sentence(by: tuple[str, ...], name: str, one: Judged, measured: GroupMetrics) -> Message:
     facts: dict[str, Any] = {"measure": one.title, "by": both([column_names([part]) for part in by])}
     facts |= {"value": one.figure.value, "low": one.figure.low, "high": one.figure.high, "threshold": one.threshold}
-    label = one.worst.get("metric", "").removesuffix("]").partition("[")[2]
+    metric = one.worst.get("metric", "")
+    label = metric.removesuffix("]").partition("[")[2]
+    favourable = metric in measured.measured and measured.measured[metric].metric.favourable is True
     if name == "disparate_impact" and one.sentence is not None and one.figure.low is not None:
         return msg(
             "{group:first} {are_selected} {value:.2f} times as often as {other} ({low:.2f} to {high:.2f}). The usual "
             "threshold is {threshold:.2f}.",
             group=one.worst["lowest"],
             other=one.worst["highest"],
-            are_selected=msg('get the decision "{outcome}"', outcome=OutcomeName(label)) if label else ARE_SELECTED,
+            are_selected=decision_of(label, favourable=favourable) if label else ARE_SELECTED,
             **facts,
         )
     if one.sentence is not None:

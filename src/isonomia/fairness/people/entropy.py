@@ -238,30 +238,29 @@ def _sums(
     The sums (groups, 6) are of weight, weight x benefit, weight x h(benefit), then of squared weight times 1, benefit
     and squared benefit; replicates (n_boot, groups, 3) are those of the first three.
     """
+    rows, weight, square = counts.astype(float), counts * w, counts * w * w
+    values = np.unique(b[:10_000])
+    cell, cells, several = column.codes.astype(np.intp), column.size, 1
+    if values.size <= MAX_COUNTED and np.isin(b, values).all():  # few benefits: a row per group and benefit
+        cell, cells, several = cell * values.size + np.searchsorted(values, b), cells * values.size, values.size
+        rows, weight, square = (sum_by(cell, x, cells) for x in (rows, weight, square))
+        b, cell = np.tile(values, column.size), np.arange(cells)
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = np.log(b)
         h = {1.0: np.where(b > 0, b * logarithm, 0.0), 0.0: logarithm}.get(float(alpha), b**alpha)
-    values = np.unique(b[:10_000])
-    if values.size <= MAX_COUNTED and np.isin(b, values).all():
-        index = np.searchsorted(values, b)
-    else:
-        values, index = np.zeros(1), np.zeros(b.size, dtype=np.intp)
-    cell = column.codes.astype(np.intp) * values.size + index
-    cells = column.size * values.size
-    quantities = (w, w * b, w * h)
+    quantities = (np.ones(b.size), b, h)
 
     def over(x: Floats) -> Floats:
-        return sum_by(cell, counts * x, cells)
+        return sum_by(cell, x, cells)
 
-    sums = np.stack([over(x) for x in quantities], axis=-1)
-    folded = sums.reshape(column.size, values.size, 3).sum(axis=1)
-    squares = [sum_by(column.codes, counts * w * w * b**power, column.size) for power in range(3)]
-    folded = np.concatenate([folded, np.stack(squares, axis=-1)], axis=-1)
+    sums = np.stack([over(weight * x) for x in quantities], axis=-1)
+    squares = np.stack([over(square * b**power) for power in range(3)], axis=-1)
+    folded = np.concatenate([sums, squares], axis=-1).reshape(column.size, several, 6).sum(axis=1)
     if n_boot == 0:
         return folded, None
-    products = np.stack([np.stack([over(x * y) for x in quantities], axis=-1) for y in quantities], axis=-2)
-    drawn = resample_sums(over(np.ones(b.size)).astype(np.int64), sums, products, n_boot, seed)[1]
-    return folded, drawn.reshape(n_boot, column.size, values.size, 3).sum(axis=2)
+    products = np.stack([np.stack([over(square * x * y) for x in quantities], axis=-1) for y in quantities], axis=-2)
+    drawn = resample_sums(over(rows).astype(np.int64), sums, products, n_boot, seed)[1]
+    return folded, drawn.reshape(n_boot, column.size, several, 3).sum(axis=2)
 
 
 _BY = Column("by", format="text", title=msg("by"))

@@ -94,8 +94,11 @@ class Gaps:
 
 
 def criteria_of(measures: Measures) -> dict[str, tuple[tuple[int, ...], str]]:
-    """The criteria that the metrics allow, with the indices of their metrics (one per class for several classes)."""
-    names = [metric.base_id for metric in measures.metrics]
+    """The criteria that the metrics allow, with the indices of their metrics.
+
+    Of several classes one index for each, or for each favourable one where these are named.
+    """
+    names = [metric.base_id if metric.favourable is not False else "" for metric in measures.metrics]
     table = NUMBER_CRITERIA if "mean_prediction" in names else CRITERIA
     return {
         criterion: (tuple(i for i, name in enumerate(names) if name in wanted), how)

@@ -182,6 +182,7 @@ def compare(
             was,
             list(after.values()),
             subject.surface.classes,
+            favourable=subject.favourable,
             weights=subject.weights,
             n_boot=n_boot,
             seed=settings.seed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,14 +51,20 @@ class Measures:
         return next(number for number, metric in enumerate(self.metrics) if metric.id == name)
 
 
-def metrics_of(task: str, classes: Sequence[Any], with_truth: bool) -> tuple[Metric, ...]:
-    """What is measured for a task."""
+def metrics_of(
+    task: str, classes: Sequence[Any], with_truth: bool, favourable: Collection[Any] = ()
+) -> tuple[Metric, ...]:
+    """What is measured for a task; of several classes some may be `favourable`."""
     if task == "regression":
         return tuple(METRICS[name] for name in (NUMBERS if with_truth else NUMBERS[:1]))
     if len(classes) == 2:
         return tuple(METRICS[name] for name in (BINARY if with_truth else WITHOUT_TRUTH))
     names = BINARY[:-1] if with_truth else WITHOUT_TRUTH
-    each = [of_class(METRICS[name], code, label) for name in names for code, label in enumerate(classes)]
+    each = [
+        of_class(METRICS[name], code, label, favourable=label in favourable if favourable else None)
+        for name in names
+        for code, label in enumerate(classes)
+    ]
     return (*each, *((METRICS["accuracy"],) if with_truth else ()))
 
 
@@ -69,6 +75,7 @@ def count_decisions(
     after: Sequence[NDArray[Any]],
     classes: Sequence[Any],
     *,
+    favourable: Collection[Any] = (),
     weights: Floats | None,
     n_boot: int,
     seed: int,
@@ -85,7 +92,7 @@ def count_decisions(
     cells = [(used[:, 0] * R + used[:, 1]) * K + used[:, 2 + number] for number in range(1 + len(after))]
     both = _resampled(table, cells, C * R * K, n_boot, seed)
     sets = np.column_stack([groups.indicator([group.cells for group in groups.groups]), np.ones(C)])
-    metrics = metrics_of("binary" if K == 2 else "multiclass", classes, truth is not None)
+    metrics = metrics_of("binary" if K == 2 else "multiclass", classes, truth is not None, favourable)
     values, sizes = [], []
     for tables in both:
         per_set = np.einsum("bcx,cs->bsx", tables.reshape(-1, C, R * K), sets, optimize=True)

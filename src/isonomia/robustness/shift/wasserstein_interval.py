@@ -57,13 +57,13 @@ def wasserstein_interval(
     if values.size < 2:
         return Estimate(distance, n=n, note=as_text(ONE_VALUE))
     widths, f, g = np.diff(values), below[:-1], other[:-1]
-    noise = _bridges(f, 0) / np.sqrt(sizes[0]) - _bridges(g, 1) / np.sqrt(sizes[1])
+    noise = _noise(f, g, sizes)
     error = np.sqrt(f * (1 - f) / sizes[0] + g * (1 - g) / sizes[1])
-    tail, apart = (1 - level) / 2, np.abs(f - g) > STANDS_OUT * error
-    moved = np.sign(f - g) * noise
-    most = float(np.quantile(np.where(apart, moved, np.abs(noise)) @ widths, 1 - tail))
-    unclear = (moved, noise, -noise)  # signs as estimated, or one sign throughout, as where a distribution is shifted
-    least = min(float(np.quantile(np.where(apart, moved, part) @ widths, tail)) for part in unclear)
+    tail, apart, sign = (1 - level) / 2, np.abs(f - g) > STANDS_OUT * error, np.sign(f - g)
+    # where they may be equal: signs as estimated, or one sign throughout, as where a distribution is shifted
+    moved, estimated, same = np.stack([sign * apart, sign * ~apart, ~apart]) * widths @ noise
+    most = float(np.quantile(moved + (widths * ~apart) @ np.abs(noise, out=noise), 1 - tail))
+    least = min(float(np.quantile(moved + part, tail)) for part in (estimated, same, -same))
     low, high = max(distance - most, 0.0), distance - least
     return Estimate(distance, low, high, n=n, method="directional delta", level=level)
 
@@ -95,13 +95,23 @@ def _at_ranks(share: Floats, size: float) -> Indices:
     return np.asarray(np.minimum(np.searchsorted(share * n, _ranks(n) + 0.5), share.size - 1))
 
 
-def _bridges(share: Floats, which: int) -> Floats:
-    """Draws of a Brownian bridge at these shares, which grow."""
-    steps = np.sqrt(np.maximum(np.diff(share, prepend=0.0, append=1.0), 0.0))
-    walk = np.cumsum(_normals(which, steps.size) * steps, axis=1)
-    return np.asarray(walk[:, :-1] - walk[:, -1:] * share)
+def _noise(below: Floats, other: Floats, sizes: tuple[float, float]) -> Floats:
+    """Draws of the noise of both at these shares, which grow: a row per share, a column per draw.
+
+    A bridge is a walk less the share of its end; the difference of two walks is one walk.
+    """
+    first, second = (
+        np.sqrt(np.maximum(np.diff(share, prepend=0.0, append=1.0), 0.0) / size)
+        for share, size in zip((below, other), sizes, strict=True)
+    )
+    one, two = _normals(0, first.size), _normals(1, second.size)
+    walk = one[:-1] * first[:-1, None]
+    walk -= two[:-1] * second[:-1, None]
+    np.cumsum(walk, axis=0, out=walk)
+    walk -= np.stack([below, -other], axis=1) @ np.stack([first @ one, second @ two])
+    return walk
 
 
 @cache
 def _normals(which: int, width: int) -> Floats:
-    return np.random.default_rng([POINTS, which]).standard_normal((DRAWS, width))
+    return np.ascontiguousarray(np.random.default_rng([POINTS, which]).standard_normal((DRAWS, width)).T)

@@ -12,7 +12,7 @@ from isonomia.evidence import THRESHOLDS, Estimate, Finding, Severity, affected
 from isonomia.evidence.affected import NO_COUNT, Harm
 from isonomia.fairness import Group, GroupMetrics
 from isonomia.languages import msg
-from isonomia.metrics import METRICS
+from isonomia.metrics import Metric
 from isonomia.subject import Subject
 
 #: Descriptive, not a decision of the model: never a finding.
@@ -77,7 +77,7 @@ def _gaps(result: GroupMetrics, subject: Subject) -> list[Gap]:
         value = float(part.value[position])
         base = value - difference.value
         magnitude = abs(difference.value) / _worth_telling(metric, base, spread)
-        if magnitude < 1 or _is_worse(metric, difference.value) is False:
+        if magnitude < 1 or _is_worse(part.metric, difference.value) is False:
             continue
         same = (one for one in groups if one.by == group.by and one.name == table["reference"].values[row])
         reference = next(same, None)
@@ -107,15 +107,20 @@ def _count(name: str, position: int, result: GroupMetrics) -> float:
 
 def _people(name: str, row: int, position: int, result: GroupMetrics, subject: Subject) -> Estimate:
     """The people of the group whom the gap affects: of a rate's own denominator."""
-    part, metric = result.measured[name], name.split("[")[0]
+    part = result.measured[name]
     n = int(part.n[position])
     if not part.rate:
         average = part.metric.format == "pct"
         return Estimate.missing(msg("an average over classes does not count people") if average else NO_COUNT, n=n)
     differences = result.tables["comparisons"]["difference"]
     gap = replace(differences.estimate(row, n=n, method="score", level=subject.settings.level), note=None)
-    harm: Harm = "lack" if metric == "selection_rate" or METRICS[metric].higher_is_better else "excess"
-    return affected(gap, _count(name, position, result), harm=harm, weighted=subject.weights is not None)
+    return affected(gap, _count(name, position, result), harm=_harm(part.metric), weighted=subject.weights is not None)
+
+
+def _harm(metric: Metric) -> Harm:
+    """Whether a lower or a higher rate is worse for a group; a selection rate without a direction is one it lacks."""
+    higher = metric.higher_is_better
+    return "lack" if higher or (higher is None and metric.base_id == "selection_rate") else "excess"
 
 
 def _true_means(result: GroupMetrics, position: int, reference: int | None) -> tuple[float, float] | None:
@@ -179,10 +184,14 @@ def _threshold(metric: str) -> str:
     return "mean_gap" if metric in ("mean_prediction", "mean_error") else "rate_gap"
 
 
-def _is_worse(metric: str, difference: float) -> bool | None:
-    """Whether the group is worse off than the reference; None where either direction is worth reporting."""
-    higher = METRICS[metric].higher_is_better
-    if metric in ("selection_rate", "fpr", "mean_prediction", "mean_error") or higher is None:
+def _is_worse(metric: Metric, difference: float) -> bool | None:
+    """Whether the group is worse off than the reference; None where either direction is worth reporting.
+
+    Of several classes a favourable one is worse where it is decided less often, any other where it is decided more
+    often; where nobody said which are favourable, either direction is worth reporting.
+    """
+    higher = metric.higher_is_better
+    if metric.base_id in ("fpr", "mean_prediction", "mean_error") or higher is None:
         return None
     return (difference < 0) == higher
 
@@ -213,6 +222,7 @@ def _finding(gap: Gap, result: GroupMetrics, subject: Subject) -> Finding:
             people=gap.people,
             count=gap.count,
             title=part.metric.title,
+            favourable=part.metric.favourable is True,
             true_means=gap.true_means,
         ),
         replace(figure, note=None),
@@ -229,4 +239,5 @@ def _finding(gap: Gap, result: GroupMetrics, subject: Subject) -> Finding:
         evidence="group_fairness/comparisons",
         people=gap.people,
         explained_by=_explained_by(gap, result),
+        favourable=part.metric.favourable,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from isonomia.evidence import Estimate
-from isonomia.fairness.criteria.phrases import rate_sentence
+from isonomia.fairness.criteria.phrases import decision_of, rate_sentence
 from isonomia.languages import Message, OutcomeName, People, msg
 from isonomia.languages.words import ARE_SELECTED, BE_SELECTED, PREDICTION
 
@@ -21,24 +21,28 @@ def sentence(
     people: Estimate,
     count: float,
     title: Message,
+    favourable: bool = False,
     true_means: tuple[float, float] | None = None,
 ) -> Message:
-    """The statement about a group and its reference (everyone where there is none)."""
+    """The statement about a group and its reference (everyone where there is none).
+
+    `favourable` says that the class of several that it is about is a favourable one.
+    """
     facts = {"group": People.of(group), "reference": People.of(reference or {}), "value": value, "base": base}
     name, _, label = metric.removesuffix("]").partition("[")
     if name in ("mean_prediction", "mean_error", "mae", "rmse"):
         return _of_numbers(name, title, true_means, facts)
-    statement = _statement(metric, facts)
+    statement = _statement(metric, facts, favourable)
     if statement is None:
         return msg("{metric} is {value:pct} for {group} and {base:pct} for {reference}.", metric=title, **facts)
     return _with_people(statement, people, name, label, {**facts, "n": count})
 
 
-def _statement(metric: str, facts: Mapping[str, Any]) -> Message | None:
+def _statement(metric: str, facts: Mapping[str, Any], favourable: bool) -> Message | None:
     name, _, label = metric.removesuffix("]").partition("[")
     if name != "selection_rate":
         return rate_sentence(metric, facts["group"], facts["value"], facts["reference"], facts["base"])
-    decided = msg('get the decision "{outcome}"', outcome=OutcomeName(label)) if label else ARE_SELECTED
+    decided = decision_of(label, favourable=favourable) if label else ARE_SELECTED
     if facts["value"] < facts["base"]:
         return msg(
             "{group:first} {are_selected} less often than {reference}: {value:pct} and {base:pct}.",

@@ -94,10 +94,12 @@ def impact_ratios(subject: Subject, *, rate: Rate, min_share: float) -> Result:
 def _selected(subject: Subject, rate: Rate) -> tuple[Bools, float | None]:
     """Who was selected, or whose score is above the median, and that median."""
     surface = subject.surface
-    if subject.task == "multiclass":
+    if subject.task == "multiclass" and not subject.favourable:
         raise NotApplicable(msg("an impact ratio needs two classes, of which one is favourable, or a score"))
-    if rate != "scoring" and surface.label is not None and subject.task == "binary":
-        return np.asarray(surface.label) == 1, None
+    if rate != "scoring" and surface.label is not None and subject.favourable:
+        return np.isin(surface.label, [surface.classes.index(label) for label in subject.favourable]), None
+    if subject.task == "multiclass":
+        raise NotApplicable(msg("several classes have a rate of favourable decisions, but no one score"))
     if rate == "selection":
         raise NotApplicable(msg("there are scores but no decisions"))
     numbers = next(
