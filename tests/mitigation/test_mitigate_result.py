@@ -135,7 +135,7 @@ def test_before_after_has_the_same_pictures() -> None:
     )
     assert [drawing.picture.kind for drawing in result.drawings.values()] == ["slopes", "flows", "forest"]
     female = result.plot("groups").data[0]
-    assert female.name == "sex=F"
+    assert female.name == "sex F"
     assert female.y == pytest.approx((was[frame.sex == "F"].mean(), now[frame.sex == "F"].mean()))
 
 

@@ -59,7 +59,7 @@ def check_applicable(
     >>> check_applicable(METRICS["auc"], np.array([1, 0]), surface)
     'it needs probability or score, and the predictions have only label'
     >>> check_applicable(METRICS["mae"], np.array([1, 0]), surface).text("pt-BR")
-    'a métrica se aplica a regressão, e a tarefa é binária'
+    'exige tarefa do tipo regressão, e esta é do tipo binária'
     """
     reason = _reason(metric, truth, surface, weights, counts)
     return None if reason is None else Name(reason)
