@@ -120,7 +120,7 @@ def test_other_measures_are_those_of_brute_force(weighted: bool) -> None:
     treated = fairness.treatment_equality(y, p, **options)
     assert treated.ratio.value == pytest.approx(min(errors) / max(errors))
     assert "wrong refusals for each wrong approval" in treated.interpretation()
-    assert "recusas erradas" in treated.interpretation("pt-BR")
+    assert "recusa errada" in treated.interpretation("pt-BR")
 
 
 def test_average_odds_is_held_against_the_threshold_when_asked() -> None:
