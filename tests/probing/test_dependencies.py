@@ -122,7 +122,7 @@ def test_repaired_rows_contradict_nothing(seed: int, missing: bool) -> None:
 def test_only_variants_who_could_exist_are_compared() -> None:
     data = household()
     domain = Domain.from_data(data)
-    domain.learn_dependencies(data.frame, leading=["sex", "kin"])
+    domain.learn_dependencies(domain.encode(data.frame), leading=["sex", "kin"])
 
     def model(frame: Any) -> Any:
         return ((frame["sex"] == "M") & (frame["kin"] != "husband")).to_numpy().astype(int)
@@ -144,7 +144,7 @@ def test_variants_who_could_exist_are_those_who_contradict_nothing_once_built(pr
     """Also what follows from an altered column: the years of another degree."""
     data = household()
     domain = Domain.from_data(data)
-    domain.learn_dependencies(data.frame, leading=protected)
+    domain.learn_dependencies(domain.encode(data.frame), leading=protected)
     probe = Probe(Oracle(lambda frame: np.zeros(len(frame), dtype=int), domain, data), protected)
     rows = domain.sample(60, np.random.default_rng(2))
     found, dependencies = probe.possible(rows), domain.dependencies
@@ -158,7 +158,7 @@ def test_variants_who_could_exist_are_those_who_contradict_nothing_once_built(pr
 def test_one_attribute_at_a_time_compares_only_people_who_could_exist() -> None:
     data = household()
     domain = Domain.from_data(data)
-    domain.learn_dependencies(data.frame, leading=["sex", "kin"])
+    domain.learn_dependencies(domain.encode(data.frame), leading=["sex", "kin"])
 
     def model(frame: Any) -> Any:  # treats only a female husband differently, who does not exist
         return ((frame["sex"] == "F") & (frame["kin"] == "husband")).to_numpy().astype(int)
@@ -245,3 +245,46 @@ def test_a_single_value_left_open_is_drawn() -> None:
     capped = people[:, 0] == domain.features[0].levels.index("capped")
     assert 0 < capped.sum() < len(people)
     assert (people[capped, 1] == 1.0).all()
+
+
+@pytest.mark.parametrize(
+    "protected", [["sex"], ["kin"], ["sex", "degree"], ["degree"], ["years", "kin"], ["sex", "kin"]]
+)
+def test_moves_that_are_allowed_are_those_that_lead_to_people_who_can_be_tested(protected: list[str]) -> None:
+    """Looked up from the bins of one column, or built and looked at whole: the same answer."""
+    data = household()
+    domain = Domain.from_data(data)
+    domain.learn_dependencies(domain.encode(data.frame), leading=protected)
+    probe = Probe(Oracle(lambda frame: np.zeros(len(frame), dtype=int), domain, data), protected)
+    rng = np.random.default_rng(6)
+    rows = domain.sample(300, rng)
+    rows = rows[probe.valid(rows)]
+    movable = np.setdiff1d(np.arange(len(domain)), [*probe.columns, *domain.followers])
+    row, column = rng.integers(len(rows), size=2000), rng.choice(movable, 2000)
+    value = domain.values(column, rng)
+    moved = rows[row]
+    moved[np.arange(len(row)), column] = value
+    wanted = probe.valid(domain.complete(moved))
+    np.testing.assert_array_equal(probe.allows(rows, row, column, value), wanted)
+
+
+def test_values_that_follow_and_exclude_each_other_close_the_value_they_follow_from() -> None:
+    """Two columns follow from a third; their values for its rarest value hardly occur together."""
+    source = np.repeat(np.arange(4), [3000, 3000, 3000, 3])
+    first, second = np.array([0, 1, 2, 0])[source], np.array([0, 1, 2, 1])[source]
+    rng = np.random.default_rng(7)
+    lone = rng.choice(9000, 4, replace=False)
+    first[lone[:2]], second[lone[2:]] = rng.integers(0, 3, 2), rng.integers(0, 3, 2)
+    domain = Domain.from_data(Dataset({"source": source, "first": first, "second": second}), dependencies=True)
+    dependencies = domain.dependencies
+    assert dependencies is not None
+    assert {one.source for one in dependencies.follows} == {0}
+    everyone = np.array(list(product(range(4), range(3), range(3))), dtype=float)
+    codes = {column: dependencies.bins.codes(everyone, column) for column in range(3)}
+    wanted = (domain.complete(everyone) == everyone).all(axis=1)
+    for one in dependencies.exclusions:
+        wanted &= ~one.excluded[codes[one.column], codes[one.other]]
+    assert wanted[everyone[:, 0] < 3].any()
+    assert not wanted[everyone[:, 0] == 3].any()
+    np.testing.assert_array_equal(dependencies.consistent(everyone), wanted)
+    assert (domain.sample(500, rng)[:, 0] < 3).all()

@@ -12,8 +12,12 @@ from isonomia.typing import Floats
 if TYPE_CHECKING:
     from isonomia.probing.domain import Domain
 
+#: No column has more bins, one of them for missing values: a set of bins is a word of 64 bits.
+MAX_BINS = 64
 #: A column of whole values with no more than this has a bin per value; any other has this many bins of equal counts.
-MAX_VALUES, BINS = 64, 20
+MAX_VALUES, BINS = MAX_BINS - 1, 20
+#: Bins of whole values in a range up to this are read from a table.
+MAX_RANGE = 65_536
 
 
 class BinnedColumns:
@@ -45,6 +49,20 @@ class BinnedColumns:
             column: np.concatenate([[domain.low[column]], edges, [domain.high[column]]])
             for column, edges in self.edges.items()
         }
+        self._listed = domain.whole & (domain.high - domain.low < MAX_RANGE)
+        self._list, self._shift = self._tables(domain)
+
+    def _tables(self, domain: Domain) -> tuple[NDArray[np.intp], Floats]:
+        """The bin of every whole value, column after column, and what to add to a value to find it there."""
+        shift, parts, used = np.zeros(len(domain)), [np.zeros(1, dtype=np.intp)], 1
+        for column in np.flatnonzero(self._listed):
+            values = np.arange(domain.low[column], domain.high[column] + 1)
+            exact = self.exact[column]
+            found = np.arange(len(values)) if exact else np.searchsorted(self.edges[int(column)], values, side="right")
+            parts.append(found)
+            shift[column] = used - domain.low[column]
+            used += len(values)
+        return np.concatenate(parts), shift
 
     def widths(self, column: int) -> Floats:
         """How many values a bin has (at least a thousandth of the range of real numbers); the last is for missing."""
@@ -58,23 +76,39 @@ class BinnedColumns:
         return self.bin_of(rows[:, column], column)
 
     def matrix(self, rows: Floats, columns: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The bins of every row's values in some columns, (rows, columns)."""
-        values = rows[:, columns]
-        found = values - self.low[columns]
-        for index in np.flatnonzero(~self.exact[columns]):
-            found[:, index] = np.searchsorted(self.edges[int(columns[index])], values[:, index], side="right")
-        missing = np.isnan(values)
-        if missing.any():
-            found = np.where(missing, self.sizes[columns] - 1, found)
-        return np.asarray(found, dtype=np.intp)
+        """The bins of every row's values in some columns, (columns, rows)."""
+        return self._bins(rows.T.take(columns, axis=0), columns)
 
     def bin_of(self, values: Floats, column: int) -> NDArray[np.intp]:
         """The bin of every value of a column."""
-        if self.exact[column]:
-            found = values - self.low[column]
-        else:
-            found = np.searchsorted(self.edges[column], values, side="right").astype(float)
-        return np.asarray(np.where(np.isnan(values), self.sizes[column] - 1, found), dtype=np.intp)
+        return np.asarray(self._bins(values[None].copy(), np.array([column]))[0])
+
+    def _bins(self, values: Floats, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The bins of values (columns, n), which are changed where they are missing."""
+        missing = np.isnan(values)
+        some = bool(missing.any())
+        if some:
+            values[missing] = np.broadcast_to(self.low[columns][:, None], values.shape)[missing]
+        index = values + self._shift[columns][:, None]
+        others = np.flatnonzero(~self._listed[columns])
+        index[others] = 0.0
+        found = self._list.take(index.astype(np.intp))
+        for at in others.tolist():
+            found[at] = np.searchsorted(self.edges[int(columns[at])], values[at], side="right")
+        if some:
+            found[missing] = np.broadcast_to(self.sizes[columns][:, None] - 1, values.shape)[missing]
+        return found
+
+    def bins_of(self, values: Floats, column: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The bin of every value, each of a column of its own; none of them is missing."""
+        listed = self._listed[column]
+        if listed.all():
+            return self._list.take((values + self._shift[column]).astype(np.intp))
+        found = self._list.take(np.where(listed, values + self._shift[column], 0.0).astype(np.intp))
+        for one in np.unique(column[~listed]):
+            mine = column == one
+            found[mine] = np.searchsorted(self.edges[int(one)], values[mine], side="right")
+        return found
 
     def span(self, column: int, code: NDArray[np.intp]) -> tuple[Floats, Floats]:
         """The smallest and the largest value of bins (none of them the one for missing values)."""

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from scipy.special import pdtr
 
 from isonomia.counting import count_by
 from isonomia.probing.binned_columns import BinnedColumns
+from isonomia.probing.closed_bins import ClosedBins
 from isonomia.typing import Floats
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ ALPHA = 0.001
 #: Fewer rows than this teach nothing; more rows x pairs of columns than that are sampled.
 MIN_ROWS, MAX_COUNTED = 100, 200_000_000
 #: Rows whose contradictions are looked for together.
-BLOCK = 4096
+BLOCK = 8192
+#: Parts of rows that are repaired each in its own order of columns, and the smallest number of rows of a part.
+PARTS, MIN_PART = 4, 128
 #: A column with a value per this many rows or more values identifies people rather than describing them.
 ROWS_PER_VALUE = 50
 
@@ -54,18 +57,6 @@ class Exclusion:
 
     column: int
     other: int
-    excluded: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Pairs:
-    """All exclusions in one array: cell `first * width + second + start` of `excluded`, by bins of the columns."""
-
-    columns: NDArray[np.intp]
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
-    width: NDArray[np.intp]
-    start: NDArray[np.intp]
     excluded: NDArray[np.bool_]
 
 
@@ -107,13 +98,8 @@ class Dependencies:
         return np.array([one.column for one in self.follows], dtype=np.intp)
 
     @cached_property
-    def _by_column(self) -> dict[int, dict[int, NDArray[np.bool_]]]:
-        """For each column, the columns it has exclusions with, and the table [its bin, the other's bin]."""
-        tables: dict[int, dict[int, NDArray[np.bool_]]] = {}
-        for one in self.exclusions:
-            tables.setdefault(one.column, {})[one.other] = one.excluded
-            tables.setdefault(one.other, {})[one.column] = one.excluded.T
-        return tables
+    def _closed(self) -> ClosedBins:
+        return ClosedBins(self.bins, self.follows, self.exclusions)
 
     @cached_property
     def digest(self) -> str:
@@ -125,11 +111,10 @@ class Dependencies:
             found.update(f"{rule.column} {rule.other} ".encode() + np.packbits(rule.excluded).tobytes())
         return found.hexdigest()
 
-    def complete(self, rows: Floats) -> Floats:
-        """Rows whose columns that follow from others have the values that follow."""
-        if not self.follows:
-            return rows
-        rows = rows.copy()
+    def complete(self, rows: Floats, *, copy: bool = True) -> Floats:
+        """Rows whose columns that follow from others have the values that follow; without `copy` these rows."""
+        if copy and self.follows:
+            rows = rows.copy()
         for one in self.follows:
             rows[:, one.column] = one.values[self.bins.codes(rows, one.source)]
         return rows
@@ -143,30 +128,20 @@ class Dependencies:
         return good
 
     def _consistent(self, rows: Floats) -> NDArray[np.bool_]:
-        good = np.ones(len(rows), dtype=bool)
-        if self.exclusions:
-            codes, pairs = self.bins.matrix(rows, self._pairs.columns), self._pairs
-            cell = codes[:, pairs.first] * pairs.width + codes[:, pairs.second] + pairs.start
-            good &= ~pairs.excluded.take(cell).any(axis=1)
+        good = self._closed.consistent(self._closed.codes(rows))
         for rule in self.follows:
             value, wanted = rows[:, rule.column], rule.values[self.bins.codes(rows, rule.source)]
             good &= (value == wanted) | (np.isnan(value) & np.isnan(wanted))
         return good
 
-    @cached_property
-    def _pairs(self) -> _Pairs:
-        tables = [one.excluded for one in self.exclusions]
-        first, second = (np.array([getattr(one, end) for one in self.exclusions]) for end in ("column", "other"))
-        columns, index = np.unique(np.concatenate([first, second]), return_inverse=True)
-        start = np.cumsum([0, *(table.size for table in tables[:-1])])
-        return _Pairs(
-            columns=columns,
-            first=index[: len(tables)],
-            second=index[len(tables) :],
-            width=np.array([table.shape[1] for table in tables]),
-            start=start,
-            excluded=np.concatenate([table.ravel() for table in tables]),
-        )
+    def allows(
+        self, rows: Floats, row: NDArray[np.intp], column: NDArray[np.intp], code: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
+        """Which moves of consistent rows contradict no dependency: a column of the row `row` goes to the bin `code`.
+
+        Columns that follow from it move along, and are not moved themselves.
+        """
+        return self._closed.allows(self._closed.codes(rows), row, column, code)
 
     def open_variants(
         self, columns: NDArray[np.intp], variants: Floats
@@ -176,56 +151,65 @@ class Dependencies:
         A variant has other values of these columns, and of what follows from them. A variant of a complete row could
         exist where the first table, (V,), and those of its bins, (bins, V) per column, all say so.
         """
-        coded = {int(column): variants[:, index] for index, column in enumerate(columns)}
-        for one in self.follows:
-            if one.source in coded:
-                coded[one.column] = one.values[self.bins.bin_of(coded[one.source], one.source)]
-            else:
-                coded.pop(one.column, None)
-        bins = {column: self.bins.bin_of(values, column) for column, values in coded.items()}
+        own = {int(column): self.bins.bin_of(variants[:, index], int(column)) for index, column in enumerate(columns)}
         always = np.ones(len(variants), dtype=bool)
         opened: dict[int, NDArray[np.bool_]] = {}
-        for column, own in bins.items():
-            for other, excluded in self._by_column.get(column, {}).items():
-                if other in bins:
-                    always &= ~excluded[own, bins[other]]
+        for column, code in own.items():
+            for other, words in self._closed.by_column.get(column, {}).items():
+                excluded = (words[:, None] >> code.view(np.uint64) & np.uint64(1)).astype(bool)
+                if other in own:
+                    always &= ~excluded[own[other], np.arange(len(variants))]
                 else:
-                    opened[other] = opened.get(other, True) & ~excluded[own].T
+                    opened[other] = opened.get(other, True) & ~excluded
         return always, opened
 
     def repaired(self, rows: Floats, whole: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
         """Rows without the contradictions, as far as there are values without any.
 
-        Column after column, in a random order: a value that a column before it excludes is drawn again among those
-        that none of them does.
+        Column after column: a value that a column before it excludes is drawn again among those that none of them
+        does. The order is random; every other quarter of the rows has the one of the quarter before it in reverse, so
+        that of any two columns each comes first.
         """
-        rows, seen = rows.copy(), []
-        for column in rng.permutation(list(self._by_column)).tolist():
-            tables = {other: table for other, table in self._by_column[column].items() if other in seen}
-            seen.append(column)
-            if not tables:
-                continue
-            closed = np.zeros((len(rows), int(self.bins.sizes[column])), dtype=bool)
-            for other, table in tables.items():
-                closed |= table.T[self.bins.codes(rows, other)]
-            own = self.bins.codes(rows, column)
-            bad = np.flatnonzero(closed[np.arange(len(rows)), own] & ~closed[:, :-1].all(axis=1))
-            if len(bad):
-                rows[bad, column] = self._redrawn(column, ~closed[bad, :-1], bool(whole[column]), rng)
-        return self.complete(rows)
+        rows, size = rows.copy(), max(MIN_PART, -(-len(rows) // PARTS))
+        order: list[int] = []
+        for turn, start in enumerate(range(0, len(rows), size)):
+            order = order[::-1] if turn % 2 else rng.permutation(self._closed.columns).tolist()
+            self._repair(rows[start : start + size], order, whole, rng)
+        return self.complete(rows, copy=False)
 
-    def _redrawn(self, column: int, opened: NDArray[np.bool_], whole: bool, rng: np.random.Generator) -> Floats:
-        """A value per row, uniformly among those of the bins that are open."""
+    def _repair(self, rows: Floats, order: list[int], whole: NDArray[np.bool_], rng: np.random.Generator) -> None:
+        """Repair rows where they are, columns in this order."""
+        closed_bins = self._closed
+        codes, seen = closed_bins.codes(rows), set[int]()
+        for column in order:
+            seen.add(column)
+            others = {other: words for other, words in closed_bins.by_column[column].items() if other in seen}
+            if not others:
+                continue
+            own, closed = codes[closed_bins.index[column]], closed_bins.closed(codes, others)
+            bad = np.flatnonzero(closed >> own.view(np.uint64) & np.uint64(1))
+            if not len(bad):
+                continue
+            opened = ~closed_bins.unpacked(closed[bad], column)
+            possible = opened.any(axis=1)
+            bad, opened = bad[possible], opened[possible]
+            own[bad], rows[bad, column] = self._redrawn(column, opened, bool(whole[column]), rng)
+
+    def _redrawn(
+        self, column: int, opened: NDArray[np.bool_], whole: bool, rng: np.random.Generator
+    ) -> tuple[NDArray[np.intp], Floats]:
+        """A bin and a value in it per row, uniformly among the values of the bins that are open."""
         low, high = self.bins.span(column, np.arange(opened.shape[1]))
-        width = np.ones(len(low)) if self.bins.exact[column] else high - low
-        weight = opened * width
-        points = ~weight.any(axis=1)  # all that is open are single values
-        weight[points] = opened[points]
+        weight: NDArray[Any] = opened if self.bins.exact[column] else opened * (high - low)
+        points = ~weight.any(axis=1)
+        if points.any():  # all that is open are single values
+            weight[points] = opened[points]
         chance = np.cumsum(weight, axis=1)
-        code = (rng.random(len(opened))[:, None] * chance[:, -1:] >= chance).sum(axis=1)
-        low, high = low[code], high[code]
-        drawn = low + rng.random(len(opened)) * (high - low)
-        return np.asarray(np.floor(drawn) if whole else drawn)
+        code = np.count_nonzero(rng.random(len(opened))[:, None] * chance[:, -1:] >= chance, axis=1)
+        if self.bins.exact[column]:
+            return code, low[code]
+        drawn = low[code] + rng.random(len(opened)) * (high - low)[code]
+        return code, np.asarray(np.floor(drawn) if whole else drawn)
 
     @classmethod
     def learn(cls, domain: Domain, rows: Floats, *, leading: Sequence[int] = ()) -> Dependencies:
@@ -237,7 +221,7 @@ class Dependencies:
         bins = BinnedColumns(domain, rows)
         if len(rows) < MIN_ROWS or not pairs:
             return cls(bins=bins)
-        codes = {int(column): bins.codes(rows, int(column)) for column in columns}
+        codes = {int(column): bins.codes(rows, int(column)).astype(np.uint16) for column in columns}
         level = ALPHA / sum(int(bins.sizes[i] * bins.sizes[j]) for i, j in pairs)
         learned = [_learned(codes[i], codes[j], int(bins.sizes[i]), int(bins.sizes[j]), level) for i, j in pairs]
         sources: dict[int, Follows] = {}
@@ -262,13 +246,13 @@ def _same(sources: dict[int, Follows], i: int, j: int) -> bool:
 
 
 def _learned(
-    first: NDArray[np.intp], second: NDArray[np.intp], n_first: int, n_second: int, level: float
+    first: NDArray[np.uint16], second: NDArray[np.uint16], n_first: int, n_second: int, level: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp] | None, NDArray[np.intp] | None]:
     """From the codes of two columns: which values exclude each other; the second as a function of the first, and back.
 
     A function is None where there is none, or where not every value was seen.
     """
-    counts = count_by(first * n_second + second, n_first * n_second).reshape(n_first, n_second)
+    counts = count_by(first * np.uint16(n_second) + second, n_first * n_second).reshape(n_first, n_second)
     n, rows, columns = counts.sum(), counts.sum(axis=1), counts.sum(axis=0)
     rare = (counts <= EXCEPTIONS * rows[:, None]) | (counts <= EXCEPTIONS * columns)
     excluded = rare & (pdtr(counts, np.outer(rows, columns) / n) <= level)

@@ -113,16 +113,16 @@ class Domain:
         backend: Backend = table.implementation.name.lower()
         domain = cls(spans, constraints=constraints, backend=backend)
         if dependencies:
-            domain.learn_dependencies(table.to_native())
+            domain.learn_dependencies(domain.encode(table.to_native()))
         return domain
 
-    def learn_dependencies(self, frame: Any, leading: Sequence[str] = ()) -> None:
-        """Restrict the domain to people who contradict no dependency of a frame of data.
+    def learn_dependencies(self, rows: Floats, leading: Sequence[str] = ()) -> None:
+        """Restrict the domain to people who contradict no dependency of rows of data.
 
         The columns `leading` are altered on purpose: they do not move along with others.
         """
         columns = [self.index(name) for name in leading]
-        self.dependencies = Dependencies.learn(self, self.snap(self.encode(frame)), leading=columns) or None
+        self.dependencies = Dependencies.learn(self, self.snap(rows), leading=columns) or None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -146,9 +146,9 @@ class Domain:
         """Columns whose values follow from those of others."""
         return np.empty(0, dtype=np.intp) if self.dependencies is None else self.dependencies.followers
 
-    def complete(self, rows: Floats) -> Floats:
-        """Rows whose columns that follow from others have the values that follow."""
-        return rows if self.dependencies is None else self.dependencies.complete(rows)
+    def complete(self, rows: Floats, *, copy: bool = True) -> Floats:
+        """Rows whose columns that follow from others have the values that follow; without `copy` these rows."""
+        return rows if self.dependencies is None else self.dependencies.complete(rows, copy=copy)
 
     def repaired(self, rows: Floats, rng: np.random.Generator) -> Floats:
         """Rows that contradict no dependency, as far as there are values that do not."""
@@ -214,7 +214,7 @@ class Domain:
         elif self.whole.any():
             inside[:, self.whole] = np.rint(inside[:, self.whole])
         inside += 0.0  # no minus zeros
-        return self.complete(inside)
+        return self.complete(inside, copy=False)
 
     def valid(self, rows: Floats) -> NDArray[np.bool_]:
         """Which rows are valid people."""
@@ -227,12 +227,13 @@ class Domain:
         else:
             good = np.asarray((inside | (np.isnan(rows) & self.may_miss)).all(axis=1))
         if self.rules and good.any():
-            good[good] = self._obey(rows[good])
+            good[good] = self.obeys(rows[good])
         if self.dependencies is not None and good.any():
             good[good] = self.dependencies.consistent(rows[good])
         return good
 
-    def _obey(self, rows: Floats) -> NDArray[np.bool_]:
+    def obeys(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which rows inside the bounds keep to the constraints."""
         good = np.ones(len(rows), dtype=bool)
         for rule in self.rules:
             if isinstance(rule, Constraint):
@@ -267,8 +268,8 @@ class Domain:
         kept: list[Floats] = []
         count = drawn = 0
         while count < n:
-            batch = self._draw(max(2 * (n - count), 1000), rng)
-            batch = self.repaired(batch, rng)
+            accepted = max(count / drawn, 0.1) if drawn else 1.0
+            batch = self.repaired(self._draw(100 + int(1.1 * (n - count) / accepted), rng), rng)
             good = batch[self.valid(batch)]
             kept.append(good)
             count, drawn = count + len(good), drawn + len(batch)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from isonomia.errors import ModelError, SpecError
 from isonomia.parameters import Boolean, Number
+from isonomia.probing.binned_columns import MAX_BINS
 from isonomia.probing.features import Feature
 from isonomia.probing.keys import Keyer
 from isonomia.probing.oracle import Oracle, Predictions
@@ -146,18 +147,18 @@ class Probe:
         return predicted
 
     def spread(self, rows: Floats) -> NDArray[Any]:
-        """Every variant of every row, (n * V, d), the variants of a row together."""
+        """Every variant of every complete row, (n * V, d), the variants of a row together."""
         tiled = np.repeat(self.oracle.compact(rows), self.n_variants, axis=0)
         cube = tiled.reshape(len(rows), self.n_variants, rows.shape[1])
-        for index, column in enumerate(self.columns):
-            cube[:, :, column] = self.variants[:, index]
-        return self.domain.complete(tiled)
+        for index, column in enumerate(self.altered):
+            cube[:, :, column] = self.altered_values[:, index]
+        return tiled
 
     def as_variant(self, rows: Floats, variant: NDArray[np.intp]) -> Floats:
-        """The same people with the protected values of a variant each, and what follows from them."""
+        """The same people, complete, with the protected values of a variant each and what follows from them."""
         changed = rows.copy()
-        changed[:, self.columns] = self.variants[variant]
-        return self.domain.complete(changed)
+        changed[:, self.altered] = self.altered_values[variant]
+        return changed
 
     @cached_property
     def altered(self) -> NDArray[np.intp]:
@@ -167,9 +168,19 @@ class Probe:
         return np.append(self.columns, np.array(moved, dtype=np.intp))
 
     @cached_property
+    def altered_values(self) -> Floats:
+        """The values of each variant in these columns, (V, columns)."""
+        people = np.tile(self.domain.low, (self.n_variants, 1))
+        people[:, self.columns] = self.variants
+        return self.domain.complete(people)[:, self.altered]
+
+    @cached_property
     def _open(self) -> tuple[NDArray[np.bool_], dict[int, NDArray[np.bool_]]] | None:
-        dependencies = self.domain.dependencies
-        return None if dependencies is None else dependencies.open_variants(self.columns, self.variants)
+        """Which variants could exist (see `Dependencies.open_variants`); None where all could, whatever the row is."""
+        if self.domain.dependencies is None:
+            return None
+        always, opened = self.domain.dependencies.open_variants(self.columns, self.variants)
+        return None if always.all() and not opened else (always, opened)
 
     def possible(self, rows: Floats) -> NDArray[np.bool_] | None:
         """Which variants of complete rows contradict no dependency, (n, V); None where no dependency is about them."""
@@ -177,20 +188,58 @@ class Probe:
         if dependencies is None or self._open is None:
             return None
         always, opened = self._open
-        if always.all() and not opened:
-            return None
-        possible = np.tile(always, (len(rows), 1))
-        for column, table in opened.items():
-            possible &= table[dependencies.bins.codes(rows, column)]
+        possible = np.broadcast_to(always, (len(rows), len(always)))
+        codes = dependencies.bins.matrix(rows, np.array(list(opened), dtype=np.intp))
+        for table, code in zip(opened.values(), codes, strict=True):
+            possible = possible & table.take(code, axis=0)
         return possible
 
     def valid(self, rows: Floats) -> NDArray[np.bool_]:
         """Which rows can be tested: valid people with at least two variants who could exist."""
         good = self.domain.valid(rows)
-        possible = self.possible(rows[good])
-        if possible is not None:
-            good[good] = possible.sum(axis=1) >= 2
+        if self._open is not None:
+            some = np.flatnonzero(good)
+            good[some] = self.comparable(rows.take(some, axis=0))
         return good
+
+    def comparable(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which complete rows have at least two variants who could exist."""
+        possible = self.possible(rows)
+        return np.ones(len(rows), dtype=bool) if possible is None else np.count_nonzero(possible, axis=1) >= 2
+
+    def allows(self, rows: Floats, row: NDArray[np.intp], column: NDArray[np.intp], value: Floats) -> NDArray[np.bool_]:
+        """Which moves of rows that can be tested lead to such rows: a column of the row `row` gets a value.
+
+        Values are inside the bounds; constraints are not looked at (see `Domain.obeys`).
+        """
+        dependencies = self.domain.dependencies
+        if dependencies is None:
+            return np.ones(len(row), dtype=bool)
+        code = dependencies.bins.bins_of(value, column)
+        good = dependencies.allows(rows, row, column, code) & ~self._alone[column, code]
+        if self.n_variants > 2:  # of two variants both must be open, by each column for itself
+            some = np.flatnonzero(good & self._tied[column])
+            moved = rows.take(row[some], axis=0)
+            moved[np.arange(len(some)), column[some]] = value[some]
+            good[some] = self.comparable(moved)
+        return good
+
+    @cached_property
+    def _tied(self) -> NDArray[np.bool_]:
+        """Which columns have values that decide which variants could exist."""
+        tied = np.zeros(len(self.domain), dtype=bool)
+        tied[[] if self._open is None else list(self._open[1])] = True
+        return tied
+
+    @cached_property
+    def _alone(self) -> NDArray[np.bool_]:
+        """Bins of columns that leave fewer than two variants open, whatever the others are, (columns, bins)."""
+        alone = np.zeros((len(self.domain), MAX_BINS), dtype=bool)
+        if self._open is not None:
+            always, opened = self._open
+            for column, table in opened.items():
+                alone[column, : len(table)] = np.count_nonzero(table & always, axis=1) < 2
+        return alone
 
     def test(self, rows: Floats) -> ProbeResult:
         """One call of the model about all variants of the rows, and who is treated differently."""

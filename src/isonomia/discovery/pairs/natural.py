@@ -57,41 +57,31 @@ class Plausible:
 
     def __init__(self, space: Space) -> None:
         people = space.people[:: -(-len(space.people) // MAX_LEARNED)]
-        self.bins, self.columns = BinnedColumns(space.domain, people), space.movable.tolist()
-        self.log_density: dict[int, Floats] = {}
-        self.normal: dict[int, Floats] = {}
-        for column in self.columns:
-            counts = count_by(self.bins.codes(people, column), int(self.bins.sizes[column])) + 0.5
+        self.bins, self.columns = BinnedColumns(space.domain, people), space.movable
+        codes = self.bins.matrix(people, self.columns)
+        density, normal = [], []
+        for column, code in zip(self.columns.tolist(), codes, strict=True):
+            counts = count_by(code, int(self.bins.sizes[column])) + 0.5
             shares = counts / counts.sum()
-            self.log_density[column] = np.log(shares / self.bins.widths(column))
-            self.normal[column] = ndtri(np.cumsum(shares) - shares / 2)
-        scores = self._scores(self._codes(people))
+            density.append(np.log(shares / self.bins.widths(column)))
+            normal.append(ndtri(np.cumsum(shares) - shares / 2))
+        self.start = np.cumsum([0, *(len(part) for part in density[:-1])])[:, None]
+        self.density, self.normal = np.concatenate(density), np.concatenate(normal)
         identity = np.eye(len(self.columns))
-        correlation = np.atleast_2d(np.corrcoef(scores, rowvar=False)) if len(self.columns) else identity
+        correlation = np.atleast_2d(np.corrcoef(self.normal.take(codes + self.start)))
         self.precision = np.linalg.inv((1 - RIDGE) * np.nan_to_num(correlation) + RIDGE * identity) - identity
         self.own = np.sort(self._log(people))
 
     def likely(self, rows: Floats, level: float) -> NDArray[np.bool_]:
         """Which rows are at least as likely as this share of the data's own."""
-        rank = np.searchsorted(self.own, self._log(rows)) / len(self.own)
-        return np.asarray(rank >= level)
-
-    def _codes(self, rows: Floats) -> list[NDArray[np.intp]]:
-        return [self.bins.codes(rows, column) for column in self.columns]
-
-    def _scores(self, codes: list[NDArray[np.intp]]) -> Floats:
-        pairs = zip(self.columns, codes, strict=True)
-        return np.stack([self.normal[column][code] for column, code in pairs], axis=1)
+        if level <= 0:
+            return np.ones(len(rows), dtype=bool)
+        return np.asarray(self._log(rows) > self.own[int(np.ceil(level * len(self.own))) - 1])
 
     def _log(self, rows: Floats) -> Floats:
-        if not self.columns:
-            return np.zeros(len(rows))
-        codes = self._codes(rows)
-        scores = self._scores(codes)
-        total = -0.5 * np.einsum("ij,jk,ik->i", scores, self.precision, scores, optimize=True)
-        for column, code in zip(self.columns, codes, strict=True):
-            total += self.log_density[column][code]
-        return np.asarray(total)
+        cells = self.bins.matrix(rows, self.columns) + self.start
+        scores = self.normal.take(cells)
+        return np.asarray(self.density.take(cells).sum(axis=0) - 0.5 * (scores * (self.precision @ scores)).sum(axis=0))
 
 
 def add_subgroups(space: Space, found: NDArray[np.bool_]) -> None:

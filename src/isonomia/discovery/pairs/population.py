@@ -70,7 +70,7 @@ class Population:
             valid = Domain.from_data(dataset, features=features, constraints=constraints, overrides=domain)
         names = _protected(dataset, given, valid)
         if dependencies and not isinstance(domain, Domain):
-            valid.learn_dependencies(dataset.frame, leading=names)
+            valid.learn_dependencies(valid.encode(dataset.frame), leading=names)
         return cls(dataset=dataset, model=model, domain=valid, protected=names, spanned=domain is None, n_infinite=n)
 
     def people(self) -> tuple[Floats, int]:

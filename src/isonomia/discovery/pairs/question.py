@@ -180,13 +180,13 @@ def _pairs(probe: Probe, found: Mapping[str, NDArray[Any]]) -> Pairs:
             score_second=nothing,
             gap=nothing,
         )
-    first, other = (probe.as_variant(found["row"], found[side].astype(np.intp)) for side in "ab")
+    variants = [found[side].astype(np.intp) for side in "ab"]
     regression = probe.oracle.task == "regression"
     outcome = [found[f"{'score' if regression else 'label'}_{side}"] for side in "ab"]
     return Pairs(
-        first=first,
+        first=probe.as_variant(found["row"], variants[0]),
         columns=probe.altered,
-        other=other[:, probe.altered],
+        other=probe.altered_values[variants[1]],
         outcome_first=outcome[0],
         outcome_second=outcome[1],
         score_first=found["score_a"],

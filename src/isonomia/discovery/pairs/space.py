@@ -75,6 +75,11 @@ class Space:
         several = self.free[self.domain.high[self.free] > self.domain.low[self.free]]
         return several[~np.isin(several, self.domain.followers)]
 
+    def drawn(self, n: int) -> Untested:
+        """People drawn uniformly from the domain: those of `n` who can be tested and were not tested before."""
+        rows = self.domain.sample(n, self.rng)
+        return self.fresh(rows[self.probe.comparable(rows)])[0]
+
     def seeds(self, n: int) -> Floats:
         """People to start from: of the data where there are any, else drawn from the domain."""
         if len(self.people) == 0:
@@ -183,13 +188,27 @@ class Space:
         kept = self.loop.untested(keys)
         index, keys = index.take(kept), keys.take(kept)
         row, move = np.divmod(index, len(column))
+        if self.domain.restricted:
+            kept = np.flatnonzero(self.allowed(rows, row, column.take(move), value.ravel().take(index)))
+            index, keys, row, move = index.take(kept), keys.take(kept), row.take(kept), move.take(kept)
         near = rows.take(row, axis=0)
         near.ravel()[np.arange(len(near)) * near.shape[1] + column.take(move)] = value.ravel().take(index)
-        if self.domain.restricted:
-            near = self.domain.complete(near)
-            good = self.probe.valid(near)
-            near, keys, row, move = near[good], keys[good], row[good], move[good]
-        return Untested(near, keys), row, move
+        return Untested(self.domain.complete(near, copy=False), keys), row, move
+
+    def allowed(
+        self, rows: Floats, row: NDArray[np.intp], column: NDArray[np.intp], value: Floats
+    ) -> NDArray[np.bool_]:
+        """Which moves of people who can be tested lead to others who can: a column of the row `row` gets a value.
+
+        The values are inside the bounds.
+        """
+        good = self.probe.allows(rows, row, column, value)
+        if self.domain.rules:
+            some = np.flatnonzero(good)
+            moved = rows.take(row[some], axis=0)
+            moved[np.arange(len(some)), column[some]] = value[some]
+            good[some] = self.domain.obeys(self.domain.complete(moved, copy=False))
+        return good
 
     def fresh(self, rows: Floats) -> tuple[Untested, NDArray[np.intp]]:
         """Those of valid people who were not tested before, each once, and their indices."""

@@ -62,12 +62,13 @@ def aequitas(
     nominal_moves
         Move of a category: to the next value (unit) or any other (any).
     """
-    answer = yield space.domain.sample(max_global, space.rng)
+    answer = yield space.drawn(max_global)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
     walkers = answer.discovered
     columns = space.movable
     if len(walkers) == 0 or len(columns) == 0:
         return
+    everyone = np.arange(len(walkers))
     weight = np.full(len(columns), 1.0 / len(columns))
     down = np.full(len(columns), 0.5)
     stride = max(1, BATCH // len(walkers))
@@ -80,10 +81,10 @@ def aequitas(
         for index in range(shape[0]):
             moved = change(walkers, index)
             if space.domain.restricted:
-                moved = space.domain.complete(moved)
-                moved = np.where(space.probe.valid(moved)[:, None], moved, walkers)
-            walkers = moved
-            path[index] = walkers
+                value = moved[everyone, columns[choice[index]]]
+                stay = np.flatnonzero(~space.allowed(walkers, everyone, columns[choice[index]], value))
+                moved[stay] = walkers[stay]  # columns that follow from others do so when they are tested
+            walkers = path[index] = moved
         answer = yield path.reshape(-1, walkers.shape[1])
         if mode != "random":
             _learn(weight, down, choice.ravel(), direction.ravel(), answer.found, full=mode == "full")

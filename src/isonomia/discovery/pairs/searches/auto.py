@@ -90,7 +90,7 @@ def auto(
     if space.facts.get("share_high") == 0.0:
         return
     uniform = max(100, int(UNIFORM * budget))
-    answer = yield space.domain.sample(uniform, space.rng)
+    answer = yield space.drawn(uniform)
     pool.append((answer.rows[answer.found], answer.margin[answer.found]))
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
     answer = yield _bisected(space, max(50, int(BISECTION * budget / 5)))

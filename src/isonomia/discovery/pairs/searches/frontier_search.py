@@ -134,8 +134,9 @@ class Found:
         """
         chosen = self._foremost(self._best[self._best >= 0], PARENTS)
         if len(chosen) < PARENTS:
-            rest = np.setdiff1d(np.flatnonzero(self.waiting), chosen)
-            chosen = np.concatenate([chosen, self._foremost(rest, PARENTS - len(chosen))])
+            self.waiting[chosen] = False
+            rest = self._foremost(np.flatnonzero(self.waiting), PARENTS - len(chosen))
+            chosen = np.concatenate([chosen, rest])
         self.waiting[chosen] = False
         cells = self.cell[chosen]
         np.add.at(self.expanded, cells, 1)

@@ -47,7 +47,7 @@ def kosei(
     nominal_moves
         Move of a category: to the next value (unit) or any other (any).
     """
-    answer = yield space.domain.sample(num_samples, space.rng)
+    answer = yield space.drawn(num_samples)
     space.facts.update(uniform_tests=int(answer.fresh.sum()), uniform_found=int((answer.found & answer.fresh).sum()))
     queue = Queue()
     queue.push(answer.discovered)

@@ -39,7 +39,7 @@ def themis(
     tested = found = 0
     empty_rounds = 0
     while True:
-        answer = yield space.domain.sample(batch, space.rng)
+        answer = yield space.drawn(batch)
         tested += int(answer.fresh.sum())
         found += int((answer.found & answer.fresh).sum())
         space.facts.update(uniform_tests=tested, uniform_found=found)
