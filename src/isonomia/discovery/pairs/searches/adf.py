@@ -13,6 +13,9 @@ from isonomia.parameters import Integer, Number, validated
 from isonomia.probing import Answer, Search
 from isonomia.typing import Floats
 
+#: Steps (of all walks together) tested in one batch, about: each walk tries so many from where it stands.
+BATCH = 2048
+
 
 @pair_method(
     "adf",
@@ -44,7 +47,8 @@ def adf(
     differently, at most `max_iter` times, it moves one unit in every attribute in which its loss and that of the
     variant whose score is farthest from its own rise in the same direction; where there is none, in one attribute at
     random. Local phase: from each one found, `max_local` steps of one unit in one attribute, up or down at equal odds,
-    attributes with small gradients preferred; a step that leaves the discriminating set is taken back.
+    attributes with small gradients preferred; a step that leaves the discriminating set is taken back. With few walks
+    each tries several steps from where it stands at a time (no more than there are attributes).
 
     Gradients are exact for scikit-learn's linear classifiers and two-class `MLPClassifier` (also behind a scaler), and
     by automatic differentiation for PyTorch modules. For other models scores are measured one unit up and down in every
@@ -111,8 +115,9 @@ def _loss_gradients(space: Space, gradients: Gradients, people: Floats) -> Float
 def _ascend(space: Space, gradients: Gradients, rows: Floats, extremes: NDArray[np.intp], step_size: float) -> Floats:
     """Move each row one unit where its own loss and that of its farthest variant rise together.
 
-    Where they do so nowhere (a flat part of a net), one attribute moves at random, as in the authors' code. Rows that
-    cannot move within the bounds, or become invalid, are dropped.
+    Where they do so nowhere (a flat part of a net), one attribute moves at random, as in the authors' code. Where all
+    of these moves together lead to someone who could not exist, those are made that do not. Rows that cannot move
+    within the bounds are dropped.
     """
     if len(rows) == 0:
         return rows
@@ -127,7 +132,21 @@ def _ascend(space: Space, gradients: Gradients, rows: Floats, extremes: NDArray[
         direction[np.flatnonzero(flat), one] = space.rng.choice(np.array([-1.0, 1.0]), size=len(one))
     unit = space.domain.step * np.where(space.domain.whole, max(1.0, round(step_size)), step_size)
     moved = space.domain.snap(rows + unit * direction)
-    return np.asarray(moved[((moved != rows).any(axis=1) | flat) & space.probe.valid(moved)])
+    good = space.probe.valid(moved)
+    moved[~good] = _one_by_one(space, rows[~good], moved[~good])
+    return np.asarray(moved[(moved != rows).any(axis=1) | flat])
+
+
+def _one_by_one(space: Space, rows: Floats, wanted: Floats) -> Floats:
+    """Rows with as many of the wanted values as they can have, attribute by attribute in a random order."""
+    rows, everyone = rows.copy(), np.arange(len(rows))
+    for column in space.rng.permutation(space.movable):
+        value = np.where(np.isnan(wanted[:, column]), rows[:, column], wanted[:, column])
+        changes = np.flatnonzero(value != rows[:, column])
+        there = np.full(len(changes), column)
+        changes = changes[space.allowed(rows, everyone[changes], there, value[changes])]
+        rows[changes, column] = value[changes]
+    return space.domain.complete(rows, copy=False)
 
 
 def _farthest(space: Space, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
@@ -149,27 +168,43 @@ def _local(
     step_size: float,
     every: int,
 ) -> Search:
-    """Walks from all seeds in step, inside the discriminating set."""
+    """Walks from all seeds in step, inside the discriminating set.
+
+    From where it stands each walk tries several steps at once, and goes on from the first that stays in the set: steps
+    that leave it would be taken back one after another.
+    """
     columns = space.movable
     if len(seeds) == 0 or len(columns) == 0:
         return
-    walkers = seeds.copy()
+    walkers, everyone = seeds.copy(), np.arange(len(seeds))
+    tries = min(len(columns), max(1, BATCH // len(walkers)))
     ladder: Floats | None = None
-    for turn in range(max_local):
-        if ladder is None or (every and turn % every == 0):
-            ladder = _ladder(space, gradients, walkers, extremes)
-        pick = (space.rng.random(len(walkers))[:, None] > ladder).sum(axis=1)
-        direction = space.rng.choice(np.array([-1.0, 1.0]), size=len(walkers))
-        moved = space.step(walkers, columns[pick], direction, size=step_size)
-        answer: Answer = yield moved
-        stay = answer.found
-        walkers[stay], extremes[stay] = moved[stay], answer.extremes[stay]
+    weighted_at = 0
+    for turn in range(0, max_local, tries):
+        if ladder is None or (every and turn - weighted_at >= every):
+            ladder, weighted_at = _ladder(space, gradients, walkers, extremes), turn
+        shape = (min(tries, max_local - turn), len(walkers))
+        pick = (space.rng.random(shape)[..., None] > ladder).sum(axis=2)
+        direction = space.rng.choice(np.array([-1.0, 1.0]), size=shape)
+        step = space.steps(columns[pick], direction, size=step_size)
+        moved = np.stack([step(walkers, index) for index in range(shape[0])])
+        answer: Answer = yield moved.reshape(-1, walkers.shape[1])
+        found = answer.found.reshape(shape)
+        first, going = found.argmax(axis=0), found.any(axis=0)
+        at = (first * len(walkers) + everyone)[going]
+        walkers[going], extremes[going] = answer.rows[at], answer.extremes[at]
 
 
 def _ladder(space: Space, gradients: Gradients, rows: Floats, extremes: NDArray[np.intp]) -> Floats:
-    """Cumulated odds of the attributes of each row: 1 / (|g| + |g'|), so that what matters least moves most."""
+    """Cumulated odds of the attributes of each row: 1 / (|g| + |g'|), so that what matters least moves most.
+
+    An attribute without any effect counts as the one with the smallest effect: the steps of a forest hide what lies
+    beyond one unit, and walks that move in such attributes alone come back to people tested before.
+    """
     both = np.concatenate([space.probe.as_variant(rows, extremes[:, side]) for side in (0, 1)])
     first, second = np.split(np.abs(_loss_gradients(space, gradients, both)), 2)
-    weight = 1.0 / np.maximum((first + second)[:, space.movable], 1e-9)
+    effect = (first + second)[:, space.movable]
+    smallest = np.where(effect > 0, effect, np.inf).min(axis=1, keepdims=True)
+    weight = 1.0 / np.maximum(effect, np.where(np.isfinite(smallest), smallest, 1.0))
     ladder = np.cumsum(weight / weight.sum(axis=1, keepdims=True), axis=1)
     return np.asarray(ladder[:, :-1])
