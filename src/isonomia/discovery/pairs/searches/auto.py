@@ -23,7 +23,7 @@ from isonomia.typing import Floats
 #: Shares of the budget for observed people, for people drawn uniformly, and for bisections.
 OBSERVED, UNIFORM, BISECTION = 0.15, 0.05, 0.10
 #: Only people at least as likely as this share of the data's own rows are searched, one flood after the other.
-LEVELS = (0.5, 0.35, 0.25, 0.15, 0.05, 0.0)
+LEVELS = (0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.0)
 #: Tests where no budget of tests or rows is given.
 DEFAULT_TESTS = 100_000
 #: Forests with more leaves than this are not worth the certifying of their boxes.
@@ -50,8 +50,8 @@ def auto(
        remaining budget at most unless nothing else is left to find.
     C. Seeds: people drawn uniformly, and bisections between people of the data with opposite decisions.
     D. A flood from all of them, cell by cell of a coarse map (`Cells`), the most promising steps first.
-       With `natural`, it stays among people as likely as most of the data's own rows; the demand is lowered where
-       nobody is left to find.
+       With `natural`, it stays among people as likely as half of the data's own rows, but for one of each kind that
+       nobody so likely is found in; the demand is lowered step by step where nobody is left to find.
     E. The findings as subgroups of the data (`lift`), and how natural the people found are.
 
     Parameters
@@ -99,10 +99,14 @@ def auto(
     margins = np.concatenate([margin for _, margin in pool])
     resembling = Plausible(space) if natural and len(space.people) and len(space.movable) else None
     for level in LEVELS if resembling is not None else (0.0,):
-        allowed = None if resembling is None else partial(resembling.likely, level=level)
-        start = np.ones(len(seeds), dtype=bool) if allowed is None else allowed(seeds)
-        found = yield from search_frontier(space, cells, seeds[start], margins[start], allowed=allowed)
+        likely = _anyone if resembling is None else partial(resembling.likely, level=level)
+        start = likely(seeds)
+        found = yield from search_frontier(space, cells, seeds[start], margins[start], likely=likely)
         seeds, margins = np.concatenate([seeds[~start], found.rows]), np.concatenate([margins[~start], found.margin])
+
+
+def _anyone(rows: Floats) -> NDArray[np.bool_]:
+    return np.ones(len(rows), dtype=bool)
 
 
 def finish(space: Space, rows: Floats) -> None:

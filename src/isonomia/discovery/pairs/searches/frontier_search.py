@@ -16,6 +16,8 @@ from isonomia.typing import Floats
 
 #: People expanded per round, minimum number of steps tested, and share of all steps tested.
 PARENTS, MIN_BATCH, PART = 320, 500, 0.35
+#: Steps into new cells of unlikely people, as a share of the others.
+BREADTH = 0.15
 #: Crossings with others found tried for each of them.
 CROSSINGS = 8
 #: Rounds without anything new before it ends.
@@ -40,28 +42,26 @@ class Steps:
 
 
 def search_frontier(
-    space: Space, cells: Cells, seeds: Floats, margins: Floats, *, allowed: Callable[[Floats], NDArray[np.bool_]] | None
+    space: Space, cells: Cells, seeds: Floats, margins: Floats, *, likely: Callable[[Floats], NDArray[np.bool_]]
 ) -> Generator[Request, Answer, Found]:
     """Spread from seeds to neighbours, neighbours' neighbours, and so on.
 
     Every round takes people not yet expanded from the cells expanded least, those with the widest margin first, and
     lists all their neighbours and some crossings with others found. Of those not tested before, the ones whose margin
-    is expected to be widest are, steps into cells nobody was found in before the others. `allowed` may keep it to some
-    people.
+    is expected to be widest are, steps into cells nobody was found in before the others. `likely` may keep it to some
+    people, but for one of each cell that none of them is reached in.
     """
     found = Found(cells, seeds, margins)
-    steps = Steps(len(space.domain) + 1)
+    steps = Steps(len(space.domain) + 2)
     idle = 0
     while found.waiting.any() and idle < PATIENCE:
         parents = found.parents()
-        near, origin, column, up = _candidates(space, found.rows.take(parents, axis=0), found.rows)
-        if allowed is not None:
-            kept = np.flatnonzero(allowed(near.rows))
-            near, origin, column, up = near.take(kept), origin[kept], column[kept], up[kept]
-        if len(near) == 0:
-            continue
+        near, origin, column, up = _candidates(space, cells, found.rows.take(parents, axis=0), found.rows)
+        cell = cells(near.rows)
         hope = found.margin[parents][origin] + steps.expected(column, up)
-        chosen = _choose(hope, found.visited[cells(near.rows)])
+        chosen = _choose(hope, cell, found.visited, likely(near.rows))
+        if len(chosen) == 0:
+            continue
         answer = yield near.take(chosen)
         good = answer.tested
         idle = 0 if answer.fresh.any() else idle + 1
@@ -157,38 +157,52 @@ class Found:
         return indices[np.lexsort((-self.margin[indices], self.expanded[self.cell[indices]]))]
 
 
-def _choose(hope: Floats, visited: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The most hopeful steps, those into new cells first where they have a chance at all."""
-    n = max(MIN_BATCH, int(PART * len(hope)))
-    if n >= len(hope):
-        return np.arange(len(hope))
-    index = (len(hope) - 1) // 4
-    new = ~visited & (hope > np.partition(hope, index)[index])
-    order = np.lexsort((-hope, ~new))
-    return order[:n]
+def _choose(
+    hope: Floats, cell: NDArray[np.int64], visited: NDArray[np.bool_], likely: NDArray[np.bool_]
+) -> NDArray[np.intp]:
+    """The most hopeful steps to likely people, those into new cells first where they have a chance at all.
+
+    Beside them the most hopeful step into each new cell that only unlikely people can be reached in, up to a share of
+    all steps tested: a kind of people counts as covered by one of them.
+    """
+    some = np.flatnonzero(likely)
+    n = max(MIN_BATCH, int(PART * len(some)))
+    if n < len(some):
+        index = (len(some) - 1) // 4
+        new = ~visited[cell[some]] & (hope[some] > np.partition(hope[some], index)[index])
+        some = some[np.lexsort((-hope[some], ~new))[:n]]
+    reached = visited.copy()
+    reached[cell[some]] = True
+    rare = np.flatnonzero(~likely & ~reached[cell])
+    rare = rare[np.argsort(-hope[rare], kind="stable")]
+    rare = rare[np.sort(np.unique(cell[rare], return_index=True)[1])]
+    return np.concatenate([some, rare[: int(BREADTH * max(len(some), MIN_BATCH))]])
 
 
 def _candidates(
-    space: Space, rows: Floats, everyone: Floats
+    space: Space, cells: Cells, rows: Floats, everyone: Floats
 ) -> tuple[Untested, NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """People one step from rows, with where they come from, the column moved and whether upwards; untested ones only.
 
-    Categories jump to one random other value instead of the next one. A crossing takes each free column from the row
-    or from someone else found, at equal odds; it counts as a step in a column of its own.
+    Categories jump to one random other value instead of the next one. A leap takes a column of the map of cells to any
+    of its values; a crossing takes each free column from the row or from someone else found, at equal odds. They count
+    as steps in columns of their own.
     """
-    n, domain = len(rows), space.domain
-    column = np.repeat(space.movable, 2)
-    up = np.tile([0, 1], len(space.movable))
+    n, domain, steps = len(rows), space.domain, 2 * len(space.movable)
+    column = np.concatenate([np.repeat(space.movable, 2), cells.columns])
+    up = np.arange(len(column)) % 2
+    counted_as = np.where(np.arange(len(column)) < steps, column, len(domain) + 1)
     change = np.tile(domain.step[column] * (2.0 * up - 1), (n, 1))
-    jump = np.flatnonzero(domain.nominal[column])
+    jump = np.flatnonzero(domain.nominal[column[:steps]])
     sizes = (domain.high[column[jump]] + 1).astype(np.int64)
     before = rows[:, column[jump]]
     change[:, jump] = (before + space.rng.integers(1, np.maximum(sizes, 2), (n, len(jump)))) % sizes - before
+    change[:, steps:] = domain.values(np.tile(cells.columns, n), space.rng).reshape(n, -1) - rows[:, cells.columns]
     stepped, origin, moved = space.around(rows, column, change)
     crossed, parent = _crossed(space, rows, everyone)
     near = Untested(np.concatenate([stepped.rows, crossed.rows]), np.concatenate([stepped.keys, crossed.keys]))
     origins = np.concatenate([origin, parent])
-    columns = np.concatenate([column[moved], np.full(len(parent), len(domain))])
+    columns = np.concatenate([counted_as[moved], np.full(len(parent), len(domain))])
     ups = np.concatenate([up[moved], np.zeros(len(parent), dtype=np.intp)])
     first = first_keys(near.keys)[1]
     if len(first) == len(near):
