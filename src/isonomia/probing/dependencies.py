@@ -255,7 +255,8 @@ def _learned(
     counts = count_by(first * np.uint16(n_second) + second, n_first * n_second).reshape(n_first, n_second)
     n, rows, columns = counts.sum(), counts.sum(axis=1), counts.sum(axis=0)
     rare = (counts <= EXCEPTIONS * rows[:, None]) | (counts <= EXCEPTIONS * columns)
-    excluded = rare & (pdtr(counts, np.outer(rows, columns) / n) <= level)
+    excluded = np.zeros_like(rare)
+    excluded[rare] = pdtr(counts[rare], np.outer(rows, columns)[rare] / n) <= level
     forward, single = _function(counts, level)
     backward, single_back = _function(counts.T, level)
     excluded = excluded | single | single_back.T

@@ -223,13 +223,18 @@ class Domain:
         if self.whole.any():
             inside &= (rows == np.rint(rows)) | ~self.whole
         if inside.all():  # the usual case, and faster than testing every row
-            good = np.ones(len(rows), dtype=bool)
-        else:
-            good = np.asarray((inside | (np.isnan(rows) & self.may_miss)).all(axis=1))
+            return self.coherent(rows)
+        good = np.asarray((inside | (np.isnan(rows) & self.may_miss)).all(axis=1))
+        some = np.flatnonzero(good)
+        good[some] = self.coherent(rows.take(some, axis=0))
+        return good
+
+    def coherent(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which rows inside the bounds keep to the constraints and contradict no dependency."""
+        good = np.ones(len(rows), dtype=bool) if self.dependencies is None else self.dependencies.consistent(rows)
         if self.rules and good.any():
-            good[good] = self.obeys(rows[good])
-        if self.dependencies is not None and good.any():
-            good[good] = self.dependencies.consistent(rows[good])
+            some = np.flatnonzero(good)
+            good[some] = self.obeys(rows.take(some, axis=0))
         return good
 
     def obeys(self, rows: Floats) -> NDArray[np.bool_]:
@@ -270,7 +275,7 @@ class Domain:
         while count < n:
             accepted = max(count / drawn, 0.1) if drawn else 1.0
             batch = self.repaired(self._draw(100 + int(1.1 * (n - count) / accepted), rng), rng)
-            good = batch[self.valid(batch)]
+            good = batch[self.coherent(batch)]
             kept.append(good)
             count, drawn = count + len(good), drawn + len(batch)
             if count == 0 and drawn >= MAX_DRAWS:
