@@ -37,7 +37,7 @@ MIN_ROWS = 10_000
 @pair_method(
     "auto",
     "observed people, exact parts where the model can be read, bisected seeds, a frontier search over kinds of people",
-    reference="Isonomia (METHODS, section 14.3)",
+    reference="Isonomia",
 )
 @validated(exact=Boolean(), max_boxes=Integer(1), lift=Boolean(), natural=Boolean())
 def auto(
