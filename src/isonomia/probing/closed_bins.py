@@ -104,8 +104,8 @@ class ClosedBins:
         start = np.zeros_like(partner)
         parts, used = [np.zeros(MAX_BINS, dtype=np.uint64)], MAX_BINS
         for index, others in enumerate(self.by_column.values()):
-            for place, (other, words) in enumerate(others.items()):
-                partner[index, place], start[index, place] = self.index[other], used
+            for position, (other, words) in enumerate(others.items()):
+                partner[index, position], start[index, position] = self.index[other], used
                 parts.append(words)
                 used += len(words)
         return partner, start, np.concatenate(parts)

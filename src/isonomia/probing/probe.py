@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from isonomia.errors import ModelError, SpecError
 from isonomia.parameters import Boolean, Number
 from isonomia.probing.binned_columns import MAX_BINS
+from isonomia.probing.extremes import doubt, extremes, filled, highest, lowest
 from isonomia.probing.features import Feature
 from isonomia.probing.keys import Keyer
 from isonomia.probing.oracle import Oracle, Predictions
@@ -260,7 +261,7 @@ class Probe:
             found[f"label_{name}"] = np.zeros(len(hit), np.int64) if label is None else label.ravel()[at]
             flat = score if score is None or score.ndim == 2 else score.max(axis=2)
             found[f"score_{name}"] = np.full(len(hit), np.nan) if flat is None else flat.ravel()[at]
-        low, high, widest = _extremes(_filled(label, possible), _filled(score, possible))
+        low, high, widest = extremes(filled(label, possible), filled(score, possible))
         return ProbeResult(np.stack([margin, widest, low, high], axis=1), found)
 
     # judging ----------------------------------------------------------------------------------------------------
@@ -272,7 +273,7 @@ class Probe:
         """
         if possible is not None:
             masks = self._lines(possible)
-            return [_filled(line, mask) for line, mask in zip(self._lines(values), masks, strict=True)]
+            return [filled(line, mask) for line, mask in zip(self._lines(values), masks, strict=True)]
         if not self.one_attr_at_a_time or len(self.shape) == 1:
             return [values]
         n, rest = len(values), values.shape[2:]
@@ -293,12 +294,12 @@ class Probe:
             lines = self._lines(numbers, possible)
             spans = [np.ptp(line, axis=axis).reshape(len(numbers), -1).max(axis=1) for line in lines]
             return np.asarray(np.max(spans, axis=0) - self._floor(numbers))
-        parted = [_highest(line) != _lowest(line) for line in self._lines(label, possible)]
+        parted = [highest(line) != lowest(line) for line in self._lines(label, possible)]
         differs = reduce(np.logical_or, [one if one.ndim == 1 else one.any(axis=1) for one in parted])
         if score is None:
             margin = np.where(differs, 1.0, -1.0)
         else:
-            margin = self._straddle(score, possible) if score.ndim == 2 else _doubt(_filled(score, possible))
+            margin = self._straddle(score, possible) if score.ndim == 2 else doubt(filled(score, possible))
         tiny = np.finfo(float).tiny
         return np.where(differs, np.maximum(margin, tiny), np.minimum(margin, -tiny))
 
@@ -310,7 +311,7 @@ class Probe:
 
     def _straddle(self, score: Floats, possible: NDArray[np.bool_] | None) -> Floats:
         cut = self.oracle.threshold
-        parts = [np.minimum(_highest(line) - cut, cut - _lowest(line)) for line in self._lines(score, possible)]
+        parts = [np.minimum(highest(line) - cut, cut - lowest(line)) for line in self._lines(score, possible)]
         return np.asarray(reduce(np.maximum, [one if one.ndim == 1 else one.max(axis=1) for one in parts]))
 
     def _witness(
@@ -379,44 +380,3 @@ class Probe:
                 near += wanted > cut
             index = index * len(values) + near
         return index
-
-
-def _filled(values: Any, possible: NDArray[np.bool_] | None) -> Any:
-    """Answers (..., V) or (..., V, classes) with those of impossible variants replaced by the first possible one's."""
-    if values is None or possible is None or possible.all():
-        return values
-    mask = possible.reshape(*possible.shape, *(1,) * (values.ndim - possible.ndim))
-    first = np.expand_dims(mask.argmax(axis=possible.ndim - 1), possible.ndim - 1)
-    return np.where(mask, values, np.take_along_axis(values, first, axis=possible.ndim - 1))
-
-
-def _highest(values: NDArray[Any]) -> NDArray[Any]:
-    """The largest along the last axis, which is short: column by column, which NumPy does quickly."""
-    return np.asarray(reduce(np.maximum, [values[..., index] for index in range(values.shape[-1])]))
-
-
-def _lowest(values: NDArray[Any]) -> NDArray[Any]:
-    """The smallest along the last, short axis."""
-    return np.asarray(reduce(np.minimum, [values[..., index] for index in range(values.shape[-1])]))
-
-
-def _extremes(label: NDArray[np.int64] | None, score: Floats | None) -> tuple[Any, Any, Floats]:
-    """The variants with the lowest and the highest score, and how far apart they are."""
-    values: NDArray[Any] = score if score is not None else cast(NDArray[np.int64], label)
-    if values.ndim == 3:  # several classes: the first variant against the one farthest from it
-        apart = np.abs(values - values[:, :1]).max(axis=2)
-        return np.zeros(len(values)), apart.argmax(axis=1), np.asarray(apart.max(axis=1))
-    if values.shape[1] == 2:
-        apart = np.asarray(values[:, 1] - values[:, 0], dtype=float)
-        widest = np.abs(apart)
-        return apart < 0, apart > 0, widest if score is not None else np.minimum(widest, 1.0)
-    transposed = np.ascontiguousarray(values.T)  # numpy is slow along short rows
-    low, high = transposed.argmin(axis=0), transposed.argmax(axis=0)
-    widest = (transposed.max(axis=0) - transposed.min(axis=0)).astype(float)
-    return low, high, widest if score is not None else np.minimum(widest, 1.0)
-
-
-def _doubt(score: Floats) -> Floats:
-    """Several classes: how little the leading class leads where it leads least, below 0."""
-    two = np.partition(score, -2, axis=2)
-    return -np.asarray((two[:, :, -1] - two[:, :, -2]).min(axis=1)) + 0.0
