@@ -77,8 +77,10 @@ def cross_codes(first: NDArray[Any], second: NDArray[Any], shape: tuple[int, int
 
     >>> cross_codes(np.array([0, 1, 1]), np.array([1, 0, 2]), (2, 3)).tolist()
     [1, 3, 5]
+    >>> cross_codes(np.array([0]), np.array([255]), (1, 256)).tolist()
+    [255]
     """
-    both = first.astype(np.min_scalar_type(max(shape[0] * shape[1] - 1, 0)))
+    both = first.astype(np.min_scalar_type(max(shape[0] * shape[1] - 1, shape[1])))  # the size of an axis must fit too
     both *= both.dtype.type(shape[1])
     both += second.astype(both.dtype, copy=False)
     return both
