@@ -1,7 +1,7 @@
 """On how many threads short work runs: on one, where threads would wait for each other longer than they work.
 
-Boosted trees start threads for every tree and wait for them after it. A call that takes a fraction of a second gains
-little from that, and where other programs use the processors too it takes many times as long.
+Boosted trees of scikit-learn start threads for every tree and wait for them after it. Where other programs use the
+processors too, a call that takes a fraction of a second on one thread can take many times as long on several.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FEW_ROWS = 50_000
 
 @contextmanager
 def one_thread(kind: Literal["openmp", "blas"] | None = None) -> Iterator[None]:
-    """Hold OpenMP (trees of scikit-learn, XGBoost, LightGBM), BLAS (products of matrices) or both to one thread."""
+    """Hold OpenMP (boosted trees), BLAS (products of matrices) or, without `kind`, both to one thread."""
     with _libraries(len(sys.modules)).limit(limits=1, user_api=kind):
         yield
 

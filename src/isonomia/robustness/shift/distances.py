@@ -75,7 +75,7 @@ def numeric_distances(
 
 
 def _ordered(values: NDArray[Any]) -> Floats:
-    """Numbers in order, as floats; whole ones are sorted in four bytes where they fit, which is twice as fast."""
+    """Numbers in order, as floats; whole ones are sorted in four bytes where they fit, which takes 0.6 of the time."""
     if values.dtype.kind != "i":
         return np.sort(values.astype(float, copy=False))
     low, high = int(values.min()), int(values.max())

@@ -239,9 +239,9 @@ def _column(name: str, role: Role, how: _How, task: str | None = None) -> Shift:
         a, b = aligned(*(Codes.encode(data.column(name), name=name) for data in (one, two)))
         return _of_codes(name, role, a, b, how)
     if not how.weighted and kinds == {"integer"} and how.one.edges is None:
-        a, b = (to_numpy(data.column(name)) for data in (one, two))
-        if a.dtype.kind in "iu" and b.dtype.kind in "iu":  # none is missing
-            return _of_integers(name, role, a, b, how)
+        whole = [to_numpy(data.column(name)) for data in (one, two)]
+        if all(values.dtype.kind in "iu" for values in whole):  # none is missing
+            return _of_integers(name, role, whole[0], whole[1], how)
     x, y = (in_bins(as_floats(side.data, name), side.edges) for side in (how.one, how.two))
     return _of_numbers(name, role, x, y, how)
 
@@ -307,7 +307,8 @@ def _moments(values: NDArray[Any], counts: NDArray[np.int64] | None) -> tuple[fl
 
 def _of_codes(name: str, role: Role, a: Codes, b: Codes, how: _How) -> Shift:
     """Categories; missing is one of them."""
-    masses, sizes = [], []
+    masses: list[NDArray[Any]] = []
+    sizes = []
     for column, side, n in zip((a, b), (how.one, how.two), how.rows(a, b), strict=True):
         w = side.weights
         if w is None:

@@ -117,7 +117,7 @@ def _noise(below: Floats, other: Floats, sizes: tuple[float, float]) -> Floats:
 
 def _product(weights: Floats, draws: Floats) -> Floats:
     """`weights @ draws` on one thread: starting threads takes longer than so small a product."""
-    return np.einsum("ij,jn->in", weights, draws)
+    return np.asarray(np.einsum("ij,jn->in", weights, draws))
 
 
 @cache
