@@ -102,6 +102,18 @@ def test_bands_and_bad_edges() -> None:
     assert ages.labels == ("< 25", ">= 60", None), "an empty band is left out"
     with pytest.raises(DataError, match="at least two different finite edges"):
         Codes.cut([1.0], [3, 3])
+
+
+@pytest.mark.parametrize("bins", [1, 2, 10, 33, 34, 300])
+@pytest.mark.parametrize("rows", [50, 4095, 4096, 9000])
+def test_bins_are_those_of_numpy_on_edges_beyond_them_and_missing(bins: int, rows: int) -> None:
+    rng = np.random.default_rng(bins + rows)
+    edges = np.arange(bins + 1) / bins
+    values = rng.choice(np.concatenate([edges, rng.random(500), [-np.inf, -1.0, 2.0, np.inf, np.nan]]), rows)
+    values[0] = np.nan
+    codes = Codes.cut(values, edges.tolist())
+    expected = np.clip(np.digitize(values, edges) - 1, 0, bins - 1)
+    np.testing.assert_array_equal(codes.codes, np.where(np.isnan(values), bins, expected))
     with pytest.raises(DataError, match="one dimension"):
         Codes.encode(np.zeros((2, 2)))
 

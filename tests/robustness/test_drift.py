@@ -62,6 +62,31 @@ def test_p_values_of_many_rows_are_near_those_of_scipy(n: int, rng: np.random.Ge
         assert found.p_value == pytest.approx(expected.pvalue, abs=5e-5)
 
 
+@given(
+    n=st.integers(1500, 6000),
+    m=st.integers(1, 6000),
+    values=st.sampled_from([7, 300, 10**5, 10**10]),
+    shift=st.floats(0, 1),
+    seed=st.integers(0, 10**6),
+)
+def test_whole_numbers_and_ties_have_the_statistic_of_scipy(
+    n: int, m: int, values: int, shift: float, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-values, values, n)
+    y = rng.integers(-values, values, m) + int(shift * values)
+    expected = stats.ks_2samp(x, y, method="asymp").statistic
+    for a, b in ((x, y), (x / 3.0, y / 3.0)):
+        assert numeric_distances(a, b).statistic == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize(("dtype", "low"), [(np.int8, -128), (np.uint8, 0), (np.int16, 32_512), (np.uint64, 2**40)])
+def test_whole_numbers_of_any_type_are_counted(dtype: type[Any], low: int, rng: np.random.Generator) -> None:
+    one, two = ((low + rng.integers(0, 256, 3000)).astype(dtype) for _ in range(2))
+    row = next(drift(Dataset({"x": one}), Dataset({"x": two}), joint=False).tables["variables"].rows())
+    assert row["statistic"] == pytest.approx(stats.ks_2samp(one, two, method="asymp").statistic, abs=1e-12)
+
+
 def test_counted_integers_are_as_sorted_numbers(rng: np.random.Generator) -> None:
     one, two = rng.poisson(40, 700) - 20, rng.poisson(43, 900) - 20
     rows = [

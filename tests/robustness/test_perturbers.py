@@ -188,3 +188,4 @@ def test_ranks_of_the_rows_seen_are_those_of_any_rows(seed: int) -> None:
         np.testing.assert_array_equal(
             columns.rank(columns.rows, place, tie), columns.rank(columns.rows.copy(), place, tie)
         )
+        np.testing.assert_array_equal(columns.score(columns.rows, place), columns.score(columns.rows.copy(), place))

@@ -18,6 +18,7 @@ from isonomia.benchmark.scenes import Scene
 from isonomia.benchmark.settings import Setting
 from isonomia.benchmark.subgroup_scores import score_subgroups
 from isonomia.errors import DataError, NotApplicable
+from isonomia.models.call_threads import one_thread
 
 #: How a cell ended. "unsuitable": the method does not apply to such a task or model. All but "done" score 0.
 Status = Literal["done", "unsuitable", "failed", "timeout", "memory"]
@@ -35,12 +36,10 @@ def _scene(setting: Setting, seed: int) -> Scene:
 
 def run_cell(spec: Mapping[str, Any], report: Callable[[Phase], object] = lambda phase: None) -> dict[str, Any]:
     """The row of a cell: its status, scores and costs. A method that fails is a row too; `report` gets the phases."""
-    from threadpoolctl import threadpool_limits
-
     setting, seed = scene_of(spec)
     who = replace(contestant(str(spec["method"])), options=spec["options"])
     budget = Budget(**spec["limits"])
-    with threadpool_limits(1):
+    with one_thread():
         scene = _scene(setting, seed)
         reset_peak()
         report("searching")

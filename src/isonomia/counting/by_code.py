@@ -14,17 +14,22 @@ from isonomia.typing import Floats
 _CHUNK = 1 << 16
 
 
-def count_by(codes: NDArray[Any], size: int) -> NDArray[np.int64]:
-    """How many rows have each of the codes 0..size-1.
+def count_by(codes: NDArray[Any], size: int, first: int = 0) -> NDArray[np.int64]:
+    """How many rows have each of the codes 0..size-1, or first..first+size-1.
 
     >>> count_by(np.array([0, 2, 2]), 4).tolist()
+    [1, 0, 2, 0]
+    >>> count_by(np.array([-7, -5, -5]), 4, -7).tolist()
     [1, 0, 2, 0]
     """
     total = np.zeros(size, dtype=np.int64)
     chunk = max(_CHUNK, size)
     buffer = np.empty(min(codes.size, chunk), dtype=np.intp)
     for start in range(0, codes.size, chunk):
-        total += count_codes(codes[start : start + chunk], size, buffer)
+        part = codes[start : start + chunk]
+        if first:
+            part = np.subtract(part, first, out=buffer[: part.size], dtype=np.intp)
+        total += count_codes(part, size, buffer)
     return total
 
 
@@ -72,8 +77,10 @@ def cross_codes(first: NDArray[Any], second: NDArray[Any], shape: tuple[int, int
 
     >>> cross_codes(np.array([0, 1, 1]), np.array([1, 0, 2]), (2, 3)).tolist()
     [1, 3, 5]
+    >>> cross_codes(np.array([0]), np.array([255]), (1, 256)).tolist()
+    [255]
     """
-    both = first.astype(np.min_scalar_type(max(shape[0] * shape[1] - 1, 0)))
+    both = first.astype(np.min_scalar_type(max(shape[0] * shape[1] - 1, shape[1])))  # the size of an axis must fit too
     both *= both.dtype.type(shape[1])
     both += second.astype(both.dtype, copy=False)
     return both

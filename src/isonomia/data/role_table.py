@@ -174,11 +174,11 @@ class RoleTable:
     def packed_column(self, name: str) -> nw.Series[Any]:
         """One column as it is kept, where texts may be categories: what counts values takes no more memory for it."""
         check_column(self.columns, name, "column")
-        if name not in self._packed.table.columns:
+        if self.engine is not None and name not in self._packed.table.columns:
             raise DataError(
                 f"The column '{name}' is not in memory: rows are counted by {self.source}. Read it with rows()."
             )
-        return self._packed.table[name]
+        return self._packed.table.get_column(name)
 
     @property
     def source(self) -> str:

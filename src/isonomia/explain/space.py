@@ -17,6 +17,7 @@ from isonomia.explain.players import By, Players
 from isonomia.explain.steps import encoder
 from isonomia.languages import msg
 from isonomia.models import LARGEST_CALL, Model, Pace, Surface
+from isonomia.models.call_threads import CallThreads
 from isonomia.probing import Domain
 from isonomia.typing import Floats, Indices
 
@@ -66,7 +67,7 @@ class Space:
         self.players, self.names, self.estimator, self.encoded = players, names, estimator, encoded
         self.inputs, self.width = inputs, width
         self._answer = answer
-        self._pace = Pace(1, LARGEST_CALL)
+        self._pace, self._threads = Pace(1, LARGEST_CALL), CallThreads()
         self.model_rows = 0
         self.seconds = 0.0
 
@@ -86,7 +87,7 @@ class Space:
         """The output (n, K) for rows of coordinates."""
         began = time.perf_counter()
         try:
-            answer = np.concatenate([self._answer(rows[portion]) for portion in self._pace.portions(len(rows))])
+            answer = np.concatenate([self._call(rows[portion]) for portion in self._pace.portions(len(rows))])
         except IsonomiaError:
             raise
         except Exception as error:  # a model may raise anything
@@ -99,6 +100,10 @@ class Space:
         if not np.isfinite(answer).all():
             raise ModelError(f"The model's answer is missing or infinite on some of {len(rows):,} altered rows.")
         return answer
+
+    def _call(self, rows: Floats) -> Floats:
+        with self._threads.of(len(rows)):
+            return self._answer(rows)
 
     @property
     def batch(self) -> int:

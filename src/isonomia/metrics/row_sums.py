@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import Codes, tally
+from isonomia.counting import Codes, cross_codes, tally
 from isonomia.errors import SpecError
 from isonomia.evidence import two_proportions, welch
 from isonomia.evidence.explained_intervals import ExplainedEnds
@@ -54,16 +54,12 @@ class RowSums:
         self._codes: Codes | None = None
         self._quantities: Floats | None = None
         self._centre: Floats = np.zeros(0)
-        self._losses: Floats = np.zeros((0, 0))
         if metric.family == "means":
             assert metric.quantities is not None  # the registry makes sure
             found = np.asarray(metric.quantities(rows.truth, rows.surface), dtype=float)
             # moments about a nearby point: those about 0 lose all digits where the values are far from it
             self._centre = np.average(found, axis=0, weights=rows.counts) if len(found) else np.zeros(found.shape[1])
             self._quantities = found - self._centre
-            if self._is_loss:
-                classes = (np.full(len(found), code) for code in range(len(rows.surface.classes)))
-                self._losses = np.hstack([metric.quantities(truth, rows.surface) for truth in classes]) - self._centre
         else:
             parts = _rate_parts(metric, rows.shape)
             self.kind = "table" if parts is None else "rate"
@@ -77,7 +73,6 @@ class RowSums:
         other.rows = self.rows.take(rows)
         other._codes = None if self._codes is None else self._codes.take(rows)
         other._quantities = None if self._quantities is None else self._quantities[rows]
-        other._losses = self._losses[rows] if self._losses.size else self._losses
         return other
 
     def values(self) -> tuple[Floats, Bools | None]:
@@ -149,6 +144,16 @@ class RowSums:
     def _parts(self) -> int:
         assert self._quantities is not None
         return int(self._quantities.shape[1])
+
+    @cached_property
+    def _losses(self) -> Floats:
+        """What each row of a loss of probabilities would have lost as one of each class: (n, K), else empty."""
+        if not self._is_loss:
+            return np.zeros((0, 0))
+        quantities, surface = self.metric.quantities, self.rows.surface
+        assert quantities is not None
+        classes = (np.full(len(surface), code) for code in range(len(surface.classes)))
+        return np.hstack([quantities(truth, surface) for truth in classes]) - self._centre
 
     @cached_property
     def _products(self) -> dict[str, Floats]:
@@ -277,21 +282,33 @@ class RowSums:
         The root of the sum of squared influences over a set is the standard error of its value, and that of the
         differences of two surfaces' influences on the same rows the standard error of the change.
         """
-        sums = self.over([sets])
-        value = self.value(sums.sums)
+        sums = self._totals(sets)
+        value = self.value(sums)
         g = np.nan_to_num(self._gradient(sums, value))
         # a metric ignores scale: rounding alone makes g . T differ from 0
-        along = (g * sums.sums).sum(axis=-1)
+        along = (g * sums).sum(axis=-1)
         index = sets.codes
         with np.errstate(divide="ignore", invalid="ignore"):
             if self._codes is not None:
-                g = g - np.nan_to_num(along / sums.sums.sum(axis=-1))[:, None]
-                parts = g[index, self._codes.codes]
+                g = g - np.nan_to_num(along / sums.sum(axis=-1))[:, None]
+                parts = g.ravel()[cross_codes(index, self._codes.codes, (sets.size, self._codes.size))]
             else:
                 assert self._quantities is not None
-                g[:, 0] -= np.nan_to_num(along / sums.sums[:, 0])
-                parts = g[index, 0] + np.einsum("nq,nq->n", self._quantities, g[index, 1:])
+                g[:, 0] -= np.nan_to_num(along / sums[:, 0])
+                parts = g[:, 0][index]
+                for i in range(self._parts):
+                    parts += self._quantities[:, i] * g[:, i + 1][index]
         return value, parts if self.rows.weights is None else parts * self.rows.weights
+
+    def _totals(self, sets: Codes) -> Floats:
+        """The sums of each set (S, P) that the value is a function of: the first part of `over`."""
+        weights, counts = self.rows.weights, self.rows.counts
+        if self._codes is not None:
+            return np.asarray(tally([sets, self._codes], weights=weights, counts=counts).w, dtype=float)
+        assert self._quantities is not None
+        values = {f"s{i}": np.ascontiguousarray(part) for i, part in enumerate(self._quantities.T)}
+        table = tally([sets], weights=weights, values=values, counts=counts)
+        return np.stack([np.asarray(table.w, dtype=float), *(table.sums[name] for name in values)], axis=-1)
 
     def _size(self, sums: Sums) -> Floats:
         """The effective number of rows behind the metric: (sum w)^2 / sum w^2."""
@@ -305,7 +322,7 @@ class RowSums:
             return np.where(w2 > 0, w * w / w2, 0.0)
 
     def _error(self, sums: Sums, value: Floats) -> Floats:
-        g = self._gradient(sums, value)
+        g = self._gradient(sums.sums, value)
         if self.kind == "means":
             variance = np.einsum("...i,...ij,...j->...", g, sums.squares, g)
         else:
@@ -314,9 +331,8 @@ class RowSums:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(size > 1, np.sqrt(np.maximum(variance, 0.0) * size / (size - 1)), np.nan)
 
-    def _gradient(self, sums: Sums, value: Floats) -> Floats:
+    def _gradient(self, total: Floats, value: Floats) -> Floats:
         """The derivative of the metric by each sum; zero along the sums themselves, since metrics ignore scale."""
-        total = sums.sums
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.kind == "rate":
                 base = (total[..., 1] + total[..., 2])[..., None]

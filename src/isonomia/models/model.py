@@ -24,6 +24,7 @@ from isonomia.models._predictors import (
     is_estimator,
 )
 from isonomia.models.batch_size import Pace
+from isonomia.models.call_threads import CallThreads
 from isonomia.models.classes import distinct
 from isonomia.models.columns import FrameKind, check_width, from_matrix, hand_over, pick_columns
 from isonomia.models.model_format import MODEL_FORMATS
@@ -102,7 +103,7 @@ class Model:
         self.source: str | None = None
         self.fingerprint: str | None = None
         self.reset_clocks()
-        self._pace = Pace(1, LARGEST_CALL)
+        self._pace, self._threads = Pace(1, LARGEST_CALL), CallThreads()
         self._question: tuple[weakref.ref[Dataset], Question] | None = None
 
     @classmethod
@@ -240,17 +241,18 @@ class Model:
 
     def _ask(self, table: nw.DataFrame[Any], data: Dataset | None, *, decide: bool) -> Answer:
         chosen = self._select(table, data)
-        start = time.perf_counter()
-        try:
-            answer = self._predictor.ask(chosen, self._options.get("output"), decide=decide)
-        except IsonomiaError:
-            raise
-        except Exception as error:  # a model may raise anything
-            raise ModelError(
-                f"The model ({self.make}) failed on {len(table)} rows: {type(error).__name__}: {error}"
-            ) from error
-        finally:
-            self.seconds += time.perf_counter() - start
+        with self._threads.of(len(table)):
+            start = time.perf_counter()
+            try:
+                answer = self._predictor.ask(chosen, self._options.get("output"), decide=decide)
+            except IsonomiaError:
+                raise
+            except Exception as error:  # a model may raise anything
+                raise ModelError(
+                    f"The model ({self.make}) failed on {len(table)} rows: {type(error).__name__}: {error}"
+                ) from error
+            finally:
+                self.seconds += time.perf_counter() - start
         self.n_calls += answer.calls
         self.n_rows += answer.calls * len(table)
         return answer

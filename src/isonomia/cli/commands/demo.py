@@ -46,7 +46,6 @@ def demo(
     training change for the people who are worst off.
     """
     import sklearn.ensemble  # noqa: F401  the limit below reaches only libraries that are there
-    from threadpoolctl import threadpool_limits
 
     from isonomia.audit import audit, choose_checks
     from isonomia.benchmark import BENCHMARK_MODELS
@@ -59,6 +58,7 @@ def demo(
     from isonomia.languages import msg
     from isonomia.mitigation import Mitigated
     from isonomia.models import save_model
+    from isonomia.models.call_threads import one_thread
 
     screen = talk.screen()
     screen.say(
@@ -66,7 +66,7 @@ def demo(
     )
     out.mkdir(parents=True, exist_ok=True)
     # One thread: so few rows gain nothing from more, and on a busy machine boosting's threads wait for one another.
-    with ProgressBar(screen, msg("Making data")) as progress, threadpool_limits(1):
+    with ProgressBar(screen, msg("Making data")) as progress, one_thread():
         generated = credit(rows, seed=seed)
         train, test = split(generated.dataset, seed)
         progress.stage("training", msg("Training a model")).at(0)

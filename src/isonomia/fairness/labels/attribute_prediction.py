@@ -11,10 +11,10 @@ from isonomia.counting import Codes, sum_by
 from isonomia.events import Stage
 from isonomia.evidence import Estimate
 from isonomia.fairness.labels.mutual_information import equal_shares
-from isonomia.fairness.labels.single_thread import one_thread
 from isonomia.languages import Message, msg
 from isonomia.metrics import evaluate_all
 from isonomia.models import Surface
+from isonomia.models.call_threads import one_thread
 from isonomia.typing import Floats, Indices
 
 #: Values with fewer rows than this cannot be predicted by a cross-validated model.
@@ -68,7 +68,7 @@ def predict_attribute(
     rows = np.isin(target.codes, common)
     y = np.searchsorted(common, target.codes[rows])
     w = np.ones(y.size) if weights is None else weights[rows]
-    with one_thread():
+    with one_thread("openmp"):
         proba, lost, error = _cross_validated(_binned(X[rows], categorical), y, w, categorical, learning, stage)
     auc, right = judge(y, proba, None if weights is None else w, level)
     return Predicted(len(common), auc, right, lost, error)

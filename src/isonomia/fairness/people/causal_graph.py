@@ -12,7 +12,7 @@ import numpy as np
 from isonomia.counting import Codes
 from isonomia.data import Dataset, kind_of
 from isonomia.errors import DataError, SpecError, close_to
-from isonomia.fairness.labels.single_thread import one_thread
+from isonomia.models.call_threads import one_thread
 from isonomia.parameters import Choice
 from isonomia.typing import Floats
 
@@ -163,7 +163,7 @@ class Mechanisms:
         self.before: dict[str, Floats] = {}
         for name in self.effects:
             X = self._causes(name, {})
-            with one_thread():
+            with one_thread("openmp"):
                 self.fitted[name] = self._fit(self.nodes[name], X)
                 self.before[name] = self._predicted(name, X)
 

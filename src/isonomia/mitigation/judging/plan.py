@@ -23,6 +23,7 @@ from isonomia.mitigation.judging.trying import Attempt, attempt, options_for, re
 from isonomia.mitigation.judging.verdict_tables import result_parts
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation, Stage
 from isonomia.models import Surface
+from isonomia.models.call_threads import threads_to_fit
 from isonomia.policies import BaseRule
 from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
@@ -87,16 +88,17 @@ class Plan:
         on the subject and judged on those other people.
         """
         trial, people = _trial(subject, estimator, judged, self)
-        for split in trial.splits:
-            trial.prepare(split, progress.check)
         persons, plan, found = subject if judged is None else judged, self, None
-        if self.groups != "protected":
+        with threads_to_fit(len(people)):
             for split in trial.splits:
-                trial.tune(split, progress.check)
-            persons, found = use_subgroups(self.groups, trial, people, subject, persons)
-            goals = tuple(replace(goal, attributes=()) for goal in self.goals)
-            plan = replace(self, attributes=(COLUMN,), goals=goals)
-        tried, skipped = _try_all(plan, trial, people, Clock(self.max_seconds, progress))
+                trial.prepare(split, progress.check)
+            if self.groups != "protected":
+                for split in trial.splits:
+                    trial.tune(split, progress.check)
+                persons, found = use_subgroups(self.groups, trial, people, subject, persons)
+                goals = tuple(replace(goal, attributes=()) for goal in self.goals)
+                plan = replace(self, attributes=(COLUMN,), goals=goals)
+            tried, skipped = _try_all(plan, trial, people, Clock(self.max_seconds, progress))
         verdicts = _judged(persons, trial, tried, plan)
         parts = result_parts(verdicts, tried, skipped)
         if found is not None:

@@ -163,8 +163,8 @@ class Altering:
 
     @property
     def _nullable(self) -> bool:
-        native = self._whole.to_native()
-        return any(not isinstance(dtype, np.dtype) for dtype in native.dtypes)
+        types = self.data.frame.dtypes
+        return any(not isinstance(types[name], np.dtype) for name in self._order)
 
     @property
     def whole(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -118,13 +118,18 @@ class Columns:
         """
         from scipy.special import ndtri
 
-        known = values is self.rows and bool(self._untied[index])
-        if known and index in self._scores:
+        if values is self.rows and self._untied[index]:
+            if index not in self._scores:
+                self._scores[index] = self._untied_scores(index)
             return self._scores[index]
-        tie = np.full(len(values), 0.5) if known or rng is None else rng.random(len(values))
-        scores = np.asarray(ndtri(self.rank(values, index, tie)), dtype=np.float32)
-        if known:
-            self._scores[index] = scores
+        tie = np.full(len(values), 0.5) if rng is None else rng.random(len(values))
+        return np.asarray(ndtri(self.rank(values, index, tie)), dtype=np.float32)
+
+    def _untied_scores(self, index: Index) -> NDArray[np.float32]:
+        """The normal scores of a column of the rows seen, no two of which are tied: those of 1 to n, in its order."""
+        n = self.ordered[index].size
+        scores = np.full(len(self.rows), np.nan, dtype=np.float32)
+        scores[np.argsort(self.rows[:, index])[:n]] = _scores_in_order(n)  # missing values come last
         return scores
 
     @cached_property
@@ -152,3 +157,11 @@ class Columns:
         if whole.size:
             out[:, whole] = np.rint(out[:, whole])
         return out
+
+
+@lru_cache(maxsize=4)
+def _scores_in_order(n: int) -> NDArray[np.float32]:
+    """The normal scores of n different numbers in order."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri((np.arange(n) + 0.5) / n), dtype=np.float32)

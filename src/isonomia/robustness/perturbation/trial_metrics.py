@@ -61,6 +61,8 @@ class TrialMetrics:
         reasons: list[Reason | None] = [None] * len(self.metrics)
         own = [index for index, metric in enumerate(self.metrics) if metric.ends is not None]
         for index, metric in enumerate(self.metrics):
+            if index in own:
+                continue
             try:
                 value[:, index], of_rows = influence(metric, rows, trials)
             except NotApplicable as error:
@@ -68,12 +70,14 @@ class TrialMetrics:
                 continue
             pull[index] = of_rows.reshape(count, n).mean(axis=0)
             reasons[index] = metric.undefined if np.isnan(value[:, index]).any() else None
-        known = [index for index in own if reasons[index] is None]
-        if known:
+        if own:
             sets = RowSets.of(rows, [trials])
-            found = measure([self.metrics[index] for index in known], sets, n_boot=0, level=self.level)
-            for index, part in zip(known, found.values(), strict=True):
-                ends[:, index] = [values.mean() for values in part.figures.known((1 - self.level) / 2)]
+            found = measure([self.metrics[index] for index in own], sets, n_boot=0, level=self.level)
+            for index, part in zip(own, found.values(), strict=True):
+                value[:, index] = part.value
+                reasons[index] = next((reason for reason in part.reasons if reason is not None), None)
+                if reasons[index] is None:
+                    ends[:, index] = [values.mean() for values in part.figures.known((1 - self.level) / 2)]
         return Reading(value=value, influence=pull, ends=ends, reasons=tuple(reasons))
 
 

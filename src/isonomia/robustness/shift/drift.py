@@ -238,69 +238,65 @@ def _column(name: str, role: Role, how: _How, task: str | None = None) -> Shift:
     if kinds & {"category"} or kinds == {"boolean"} or task in ("binary", "multiclass"):
         a, b = aligned(*(Codes.encode(data.column(name), name=name) for data in (one, two)))
         return _of_codes(name, role, a, b, how)
-    if not how.weighted and kinds == {"integer"}:
-        counted = _of_integers(name, role, one.column(name), two.column(name), how)
-        if counted is not None:
-            return counted
+    if not how.weighted and kinds == {"integer"} and how.one.edges is None:
+        whole = [to_numpy(data.column(name)) for data in (one, two)]
+        if all(values.dtype.kind in "iu" for values in whole):  # none is missing
+            return _of_integers(name, role, whole[0], whole[1], how)
     x, y = (in_bins(as_floats(side.data, name), side.edges) for side in (how.one, how.two))
     return _of_numbers(name, role, x, y, how)
 
 
-def _of_integers(name: str, role: Role, one: Any, two: Any, how: _How) -> Shift | None:
-    """Whole numbers of a small range are counted instead of sorted; None where they are not such."""
-    if one.null_count() or two.null_count() or how.one.edges is not None:
-        return None
-    a, b = (to_numpy(column) for column in (one, two))
-    if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
-        return None
+def _of_integers(name: str, role: Role, a: NDArray[Any], b: NDArray[Any], how: _How) -> Shift:
+    """Whole numbers, none missing; those of a small range are counted instead of sorted."""
     low = min(int(a.min()), int(b.min()))
     span = max(int(a.max()), int(b.max())) - low + 1
     sizes = [x.size if side.counts is None else int(side.counts.sum()) for x, side in ((a, how.one), (b, how.two))]
     if span > min(COUNTED, 2 * sum(sizes)):
-        return None
+        return _of_numbers(name, role, a, b, how)
     p, q = (
-        count_by(x - low if low else x, span) if side.counts is None else sum_by(x - low, side.counts, span)
+        count_by(x, span, low) if side.counts is None else sum_by(x.astype(np.int64) - low, side.counts, span)
         for x, side in ((a, how.one), (b, how.two))
     )
     used = np.flatnonzero(p + q)
     values, p, q = np.asarray(used + low, dtype=float), p[used], q[used]
     found = mass_distances(values, p, q, sizes=(sizes[0], sizes[1]), bins=how.bins, level=how.level)
-    means = float(p @ values / sizes[0]), float(q @ values / sizes[1])
-    scale = float(np.sqrt(p @ (values - means[0]) ** 2 / sizes[0]))
+    means = float((p * values).sum() / sizes[0]), float((q * values).sum() / sizes[1])
+    scale = float(np.sqrt((p * (values - means[0]) ** 2).sum() / sizes[0]))
     return Shift(name, role, found, found.p_value, scale or None, (0.0, 0.0), means)
 
 
-def _of_numbers(name: str, role: Role, a: Floats, b: Floats, how: _How) -> Shift:
+def _of_numbers(name: str, role: Role, a: NDArray[Any], b: NDArray[Any], how: _How) -> Shift:
     """Numbers: tested where known, and for how often they are missing."""
     known = ~np.isnan(a), ~np.isnan(b)
     sides = list(zip((a, b), (how.one, how.two), known, strict=True))
     if not (known[0].any() and known[1].any()):
         where = "reference" if not known[0].any() else "current"
         raise DataError(f"The column '{name}' has no number in `{where}`; leave it out.")
-    weights = [None if side.weights is None else side.weights[k] for _, side, k in sides]
-    counts = [None if side.counts is None else side.counts[k] for _, side, k in sides]
+    x, y = (_where(values, k) for values, _, k in sides)
+    weights = [None if side.weights is None else _where(side.weights, k) for _, side, k in sides]
+    counts = [None if side.counts is None else _where(side.counts, k) for _, side, k in sides]
     found = numeric_distances(
-        a[known[0]],
-        b[known[1]],
-        bins=how.bins,
-        weights=(weights[0], weights[1]),
-        counts=(counts[0], counts[1]),
-        level=how.level,
+        x, y, bins=how.bins, weights=(weights[0], weights[1]), counts=(counts[0], counts[1]), level=how.level
     )
     p, share = found.p_value, (0.0, 0.0)
-    if not (known[0].all() and known[1].all()):
+    if x is not a or y is not b:
         size = [x.size if side.counts is None else int(side.counts.sum()) for x, side, _ in sides]
         gone = [int((~k).sum() if side.counts is None else side.counts[~k].sum()) for _, side, k in sides]
         share = (gone[0] / size[0], gone[1] / size[1])
         p = min(1.0, 2 * min(p, float(two_proportions(gone[0], size[0], gone[1], size[1]))))
-    (mean, scale), (now, _) = (_moments(x[k], None if side.counts is None else side.counts[k]) for x, side, k in sides)
+    (mean, scale), (now, _) = _moments(x, counts[0]), _moments(y, counts[1])
     return Shift(name, role, found, p, scale or None, share, (mean, now))
 
 
-def _moments(values: Floats, counts: NDArray[np.int64] | None) -> tuple[float | None, float]:
+def _where(values: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
+    """The values at a mask; the array itself where that is all of it."""
+    return values if mask.all() else values[mask]
+
+
+def _moments(values: NDArray[Any], counts: NDArray[np.int64] | None) -> tuple[float | None, float]:
     """The mean and the standard deviation of the finite numbers."""
     finite = np.isfinite(values)
-    x = values[finite]
+    x = _where(values, finite)
     if not x.size:
         return None, 0.0
     if counts is None:
@@ -311,11 +307,17 @@ def _moments(values: Floats, counts: NDArray[np.int64] | None) -> tuple[float | 
 
 def _of_codes(name: str, role: Role, a: Codes, b: Codes, how: _How) -> Shift:
     """Categories; missing is one of them."""
-    masses, sizes = [], []
+    masses: list[NDArray[Any]] = []
+    sizes = []
     for column, side, n in zip((a, b), (how.one, how.two), how.rows(a, b), strict=True):
-        w, c = side.weights, np.ones(len(column)) if side.counts is None else side.counts.astype(float)
-        masses.append(n if w is None else sum_by(column.codes, c * w, column.size))
-        sizes.append(float(n.sum()) if w is None else float((c @ w) ** 2 / (c @ (w * w))))
+        w = side.weights
+        if w is None:
+            masses.append(n)
+            sizes.append(float(n.sum()))
+            continue
+        c = np.ones(len(column)) if side.counts is None else side.counts.astype(float)
+        masses.append(sum_by(column.codes, c * w, column.size))
+        sizes.append(float((c @ w) ** 2 / (c @ (w * w))))
     both = (sizes[0], sizes[1]) if how.weighted else None
     found = category_distances(masses[0], masses[1], sizes=both, level=how.level)
     last = a.missing

@@ -15,6 +15,7 @@ from isonomia.evidence import Estimate
 from isonomia.languages import msg
 from isonomia.metrics import evaluate
 from isonomia.models import Surface
+from isonomia.models.call_threads import one_thread
 from isonomia.typing import Floats
 
 #: Maximum number of rows per sample for the classifier.
@@ -44,7 +45,6 @@ def two_sample_auc(
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.model_selection import StratifiedKFold
-    from threadpoolctl import threadpool_limits
 
     rng = np.random.default_rng(seed)
     taken = [_sample(len(data), rng) for data in (reference, current)]
@@ -65,7 +65,7 @@ def two_sample_auc(
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
     stage = progress.stage("folds", msg("Separating the samples"), total=folds)
     # small fits: threads that wait for each other cost more than they save
-    with threadpool_limits(1, user_api="openmp"):
+    with one_thread("openmp"):
         for learn, ask in stage.over(splits.split(X, origin)):
             model = HistGradientBoostingClassifier(
                 max_iter=40,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -61,10 +62,10 @@ def wasserstein_interval(
     error = np.sqrt(f * (1 - f) / sizes[0] + g * (1 - g) / sizes[1])
     tail, apart, sign = (1 - level) / 2, np.abs(f - g) > STANDS_OUT * error, np.sign(f - g)
     # where they may be equal: signs as estimated, or one sign throughout, as where a distribution is shifted
-    moved, estimated, same = np.stack([sign * apart, sign * ~apart, ~apart]) * widths @ noise
-    most = float(np.quantile(moved + (widths * ~apart) @ np.abs(noise, out=noise), 1 - tail))
-    least = min(float(np.quantile(moved + part, tail)) for part in (estimated, same, -same))
-    low, high = max(distance - most, 0.0), distance - least
+    moved, estimated, same = _product(np.stack([sign * apart, sign * ~apart, ~apart]) * widths, noise)
+    added = _product((widths * ~apart)[None], np.abs(noise, out=noise))[0]
+    least, most = np.quantile(moved + np.stack([estimated, same, -same, added]), (tail, 1 - tail), axis=1)
+    low, high = max(distance - float(most[3]), 0.0), distance - float(least[:3].min())
     return Estimate(distance, low, high, n=n, method="directional delta", level=level)
 
 
@@ -107,9 +108,16 @@ def _noise(below: Floats, other: Floats, sizes: tuple[float, float]) -> Floats:
     one, two = _normals(0, first.size), _normals(1, second.size)
     walk = one[:-1] * first[:-1, None]
     walk -= two[:-1] * second[:-1, None]
-    np.cumsum(walk, axis=0, out=walk)
-    walk -= np.stack([below, -other], axis=1) @ np.stack([first @ one, second @ two])
+    for before, step in pairwise(walk):  # a fifth of the time of np.cumsum, which adds number by number
+        step += before
+    ends = np.concatenate([_product(first[None], one), _product(second[None], two)])
+    walk -= _product(np.stack([below, -other], axis=1), ends)
     return walk
+
+
+def _product(weights: Floats, draws: Floats) -> Floats:
+    """`weights @ draws` on one thread: starting threads takes longer than so small a product."""
+    return np.asarray(np.einsum("ij,jn->in", weights, draws))
 
 
 @cache

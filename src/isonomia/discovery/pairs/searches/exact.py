@@ -20,6 +20,7 @@ from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
+from isonomia.models.call_threads import one_thread
 from isonomia.parameters import Boolean, Integer, validated
 from isonomia.probing import Search
 from isonomia.typing import Floats
@@ -183,7 +184,8 @@ class Proof:
             max_boxes = min(max_boxes, max(100, work // (len(descent.roots) * ensemble.n_classes)))
         self.max_boxes = max_boxes
         self.estimate: share_estimate.ShareEstimate | None = None
-        with _one_thread():
+        # products this small lose by threads, badly so where others are at work; and one thread adds in one order
+        with one_thread("blas"):
             self.certified = self.search.shares(max_boxes, _until(space, SHARE_TIME))
 
     def people(self, n: int) -> Floats:
@@ -210,7 +212,7 @@ class Proof:
         space, known, trees = self.space, self.certified, self.search.trees
         low, high = known.share, min(1.0, known.share + known.waiting)
         if further and not known.finished and not space.loop.ledger.spent:
-            with _one_thread():
+            with one_thread("blas"):
                 tails = bracket(self.search, TAIL_WORK * self.max_boxes, _until(space, TAIL_TIME))
             low = max(low, tails.low)
             high = max(low, min(high, tails.high))
@@ -231,19 +233,12 @@ class Proof:
         """Bounds of the widest gap: of predictions, and of what comes before a logistic function."""
         space, trees = self.space, self.search.trees
         boxes, walks = self.max_boxes // 4 + 1, WALKS if self.work is None else self.work
-        with _one_thread():
+        with one_thread("blas"):
             gap = self.search.widest(boxes, _until(space, GAP_TIME), walks=walks)
             _facts(space, "boxes", gap, trees.scale)
             if trees.link == "logistic":
                 raw = self.search.widest(boxes, _until(space, GAP_TIME), "identity", walks=walks)
                 space.facts.update(max_gap_log_odds=raw.reached, max_gap_log_odds_bound=raw.bound)
-
-
-def _one_thread() -> Any:
-    """Products this small lose by threads, badly so where others are at work; and one thread adds in one order."""
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
-    return threadpool_limits(1, user_api="blas")
 
 
 def _note_share(space: Space, estimate: share_estimate.ShareEstimate) -> None:
