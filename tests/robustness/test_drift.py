@@ -223,14 +223,36 @@ def test_missing_values_drift_too(rng: np.random.Generator) -> None:
     assert row["missing_current"] == pytest.approx(0.2, abs=0.05)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_column_without_numbers_is_compared_by_how_often_it_has_none(value: float, rng: np.random.Generator) -> None:
+    frame = {"x": rng.normal(size=400), "z": rng.normal(size=400)}
+    none = {**frame, "x": np.full(400, value)}
+    gone = {row["variable"]: row for row in drift(Dataset(frame), Dataset(none)).tables["variables"].rows()}
+    assert gone["x"]["drifted"]
+    assert (gone["x"]["missing_reference"], gone["x"]["missing_current"]) == (0.0, 1.0)
+    assert not gone["z"]["drifted"]
+    never = drift(Dataset(none), Dataset(none))
+    assert not any(row["drifted"] for row in never.tables["variables"].rows())
+    alone = drift(Dataset({"x": none["x"]}), Dataset({"x": none["x"]}))
+    assert str(alone.values["auc"].note) == "no column has a finite number"
+
+
+def test_infinite_numbers_count_as_missing(rng: np.random.Generator) -> None:
+    x = rng.normal(size=500)
+    some = np.where(np.arange(500) < 100, np.where(np.arange(500) % 2, np.inf, -np.inf), x)
+    row = next(drift(Dataset({"x": x}), Dataset({"x": some}), joint=False).tables["variables"].rows())
+    same = next(drift(Dataset({"x": x}), Dataset({"x": x[100:]}), joint=False).tables["variables"].rows())
+    assert row["drifted"]
+    assert row["missing_current"] == 0.2
+    assert row["wasserstein"] == same["wasserstein"]
+
+
 def test_bad_input_is_named() -> None:
     before = Dataset({"x": [1.0, 2.0], "c": ["a", "b"]})
     with pytest.raises(DataError, match="`current` lacks columns that `reference` has: 'c'"):
         drift(before, Dataset({"x": [1.0, 2.0]}))
     with pytest.raises(DataError, match="'x' is numeric in `reference` and category in `current`"):
         drift(before, Dataset({"x": ["1", "2"], "c": ["a", "b"]}))
-    with pytest.raises(DataError, match="no number in `current`"):
-        drift(before, Dataset({"x": [np.nan, np.nan], "c": ["a", "b"]}))
     with pytest.raises(SpecError, match="`adjust` must be one of"):
         drift(before, before, adjust="none")  # type: ignore[arg-type]
     assert drift(before, before).values["auc"].value is None  # too few rows to learn from

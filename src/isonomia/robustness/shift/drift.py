@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, count_by, sum_by
 from isonomia.counting.cuts import as_floats
 from isonomia.data import Dataset, to_numpy
-from isonomia.errors import DataError
 from isonomia.events import ProgressLike
 from isonomia.evidence import (
     Estimate,
@@ -266,12 +265,15 @@ def _of_integers(name: str, role: Role, a: NDArray[Any], b: NDArray[Any], how: _
 
 
 def _of_numbers(name: str, role: Role, a: NDArray[Any], b: NDArray[Any], how: _How) -> Shift:
-    """Numbers: tested where known, and for how often they are missing."""
-    known = ~np.isnan(a), ~np.isnan(b)
-    sides = list(zip((a, b), (how.one, how.two), known, strict=True))
+    """Numbers: tested where known, and for how often they are missing or infinite.
+
+    Where a sample has none at all, only the latter.
+    """
+    known = np.isfinite(a), np.isfinite(b)
     if not (known[0].any() and known[1].any()):
-        where = "reference" if not known[0].any() else "current"
-        raise DataError(f"The column '{name}' has no number in `{where}`; leave it out.")
+        one, two = (Codes(name, (~k).astype(np.uint8), ("known", None)) for k in known)
+        return _of_codes(name, role, one, two, how)
+    sides = list(zip((a, b), (how.one, how.two), known, strict=True))
     x, y = (_where(values, k) for values, _, k in sides)
     weights = [None if side.weights is None else _where(side.weights, k) for _, side, k in sides]
     counts = [None if side.counts is None else _where(side.counts, k) for _, side, k in sides]
@@ -293,16 +295,12 @@ def _where(values: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
     return values if mask.all() else values[mask]
 
 
-def _moments(values: NDArray[Any], counts: NDArray[np.int64] | None) -> tuple[float | None, float]:
-    """The mean and the standard deviation of the finite numbers."""
-    finite = np.isfinite(values)
-    x = _where(values, finite)
-    if not x.size:
-        return None, 0.0
+def _moments(values: NDArray[Any], counts: NDArray[np.int64] | None) -> tuple[float, float]:
+    """The mean and the standard deviation."""
     if counts is None:
-        return float(x.mean()), float(x.std())
-    mean = float(np.average(x, weights=counts[finite]))
-    return mean, float(np.sqrt(np.average((x - mean) ** 2, weights=counts[finite])))
+        return float(values.mean()), float(values.std())
+    mean = float(np.average(values, weights=counts))
+    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))
 
 
 def _of_codes(name: str, role: Role, a: Codes, b: Codes, how: _How) -> Shift:

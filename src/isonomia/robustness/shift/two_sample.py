@@ -51,9 +51,9 @@ def two_sample_auc(
     columns, categorical = [], []
     for name in names:
         values, is_category = _values(reference, current, name, taken)
-        columns.append(values)
-        categorical.append(is_category)
-    X = np.column_stack(columns)
+        if not np.isnan(values).all():
+            columns.append(values)
+            categorical.append(is_category)
     origin = np.r_[np.zeros(taken[0].size, dtype=np.uint8), np.ones(taken[1].size, dtype=np.uint8)]
     smallest = int(min(taken[0].size, taken[1].size))
     if smallest < 2 * folds:
@@ -61,7 +61,9 @@ def two_sample_auc(
             msg("the smaller sample has {n:int} rows, too few for {folds:int} folds", n=int(smallest), folds=folds),
             n=origin.size,
         )
-    score = np.empty(origin.size)
+    if not columns:
+        return Estimate.missing(msg("no column has a finite number"), n=origin.size)
+    X, score = np.column_stack(columns), np.empty(origin.size)
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
     stage = progress.stage("folds", msg("Separating the samples"), total=folds)
     # small fits: threads that wait for each other cost more than they save
