@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -25,6 +25,13 @@ ENDLESS: dict[str, dict[str, Any]] = {
 }
 
 
+def target_codes(data: Any) -> Any:
+    """The target of a dataset as whole numbers."""
+    from isonomia.counting import Codes
+
+    return Codes.encode(data.column(data.target)).codes.astype(np.int64)
+
+
 @cache
 def coded(name: str, *, leave_out: tuple[str, ...] = ()) -> tuple[Any, Any, list[str]]:
     """A public dataset with every feature as whole numbers: a frame for the model, the target, the feature names."""
@@ -36,14 +43,14 @@ def coded(name: str, *, leave_out: tuple[str, ...] = ()) -> tuple[Any, Any, list
     data = load(name)
     names = [feature for feature in data.features if feature not in leave_out]
     frame = pd.DataFrame({feature: Codes.encode(data.column(feature)).codes.astype(np.int64) for feature in names})
-    target = Codes.encode(data.column(data.target)).codes.astype(np.int64)
+    target = target_codes(data)
     return frame, target, names
 
 
-def dataset(frame: Any, target: Any, protected: list[str]) -> Any:
+def dataset(frame: Any, target: Any, protected: Sequence[str]) -> Any:
     from isonomia import Dataset
 
-    return Dataset(frame.assign(target=target), target="target", task="binary", positive=1, protected=protected)
+    return Dataset(frame.assign(target=target), target="target", task="binary", positive=1, protected=list(protected))
 
 
 def forest(frame: Any, target: Any, trees: int, depth: int | None = None) -> Any:
@@ -204,7 +211,7 @@ def pairs_exact(scale: Scale) -> Iterator[Row]:
         )
 
 
-def _shares(metrics: dict[str, Any]) -> str:
+def _shares(metrics: Mapping[str, Any]) -> str:
     """The certified bounds of the discriminating share, and what is estimated beside."""
     proved = f"share {metrics['share_low']:.4f} to {metrics['share_high']:.4f}"
     ends = [metrics.get(f"share_estimate{end}") for end in ("", "_low", "_high")]
@@ -215,13 +222,12 @@ def _raw(name: str, *, leave_out: tuple[str, ...] = ()) -> tuple[Any, Any, list[
     """A public dataset as it is read: texts and numbers, without rows that lack something."""
     import pandas as pd
 
-    from isonomia.counting import Codes
     from isonomia.data.catalog import load
 
     data = load(name)
     names = [feature for feature in data.features if feature not in leave_out]
     frame = pd.DataFrame({feature: data.column(feature).to_list() for feature in names})
-    target = Codes.encode(data.column(data.target)).codes.astype(np.int64)
+    target = target_codes(data)
     whole = frame.notna().all(axis=1).to_numpy()
     return frame[whole].reset_index(drop=True), target[whole], names
 
