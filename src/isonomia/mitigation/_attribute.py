@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
@@ -27,14 +28,15 @@ from isonomia.typing import Indices
 SENSITIVE = NAMES.or_none("where it comes as sensitive_features")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Mitigator(BaseEstimator):  # type: ignore[misc]
     """An estimator that knows the groups of its rows.
 
-    A subclass declares the kinds of its options in `__kinds__` and sets them unchanged in `__init__`.
+    The options of a subclass are its fields, which `__init__` sets unchanged; `__kinds__` declares their kinds.
     """
 
     __kinds__: ClassVar[Mapping[str, Kind[Any]]] = {"sensitive": SENSITIVE}
-    sensitive: str | Sequence[str] | None
+    sensitive: str | Sequence[str] | None = None
 
     def _options(self) -> dict[str, Any]:
         """The options as plain values, or one error with everything that is wrong with them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -121,6 +122,7 @@ def inner_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TrainingMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     """Trains an estimator on changed data or weights; predictions are those of the trained estimator.
 
@@ -128,8 +130,8 @@ class TrainingMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     """
 
     __kinds__: ClassVar = {"sensitive": SENSITIVE, "drop_sensitive": DROP_SENSITIVE}
-    estimator: Any
-    drop_sensitive: bool
+    estimator: Any = field(default=None, kw_only=False)
+    drop_sensitive: bool = False
 
     @classmethod
     def takes_prepared(cls, last: Any) -> bool:

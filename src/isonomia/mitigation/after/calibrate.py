@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -25,6 +25,7 @@ from isonomia.typing import Floats
 Calibration = Literal["isotonic", "logistic", "multicalibration"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CalibrateByGroup(PostMitigator):
     """Probabilities calibrated within each group, or within every subgroup at once; numbers, within each group.
 
@@ -71,23 +72,9 @@ class CalibrateByGroup(PostMitigator):
         "bins": Integer(2),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        method: Calibration = "isotonic",
-        alpha: float = 0.01,
-        bins: int = 10,
-        prefit: bool = False,
-        folds: int = 3,
-        drop_sensitive: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
-        self.method = method
-        self.alpha = alpha
-        self.bins = bins
+    method: Calibration = "isotonic"
+    alpha: float = 0.01
+    bins: int = 10
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from isonomia.parameters import Number, Text
 from isonomia.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LevelUp(PostMitigator):
     """Lower thresholds until every group reaches a minimum rate, or the gap is closed; nobody loses a grant.
 
@@ -64,25 +65,10 @@ class LevelUp(PostMitigator):
         "threshold": Number(),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        criterion: str = "demographic_parity",
-        minimum: float | None = None,
-        tol: float = 0.05,
-        threshold: float = 0.5,
-        prefit: bool = False,
-        folds: int = 3,
-        drop_sensitive: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
-        self.criterion = criterion
-        self.minimum = minimum
-        self.tol = tol
-        self.threshold = threshold
+    criterion: str = "demographic_parity"
+    minimum: float | None = None
+    tol: float = 0.05
+    threshold: float = 0.5
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]

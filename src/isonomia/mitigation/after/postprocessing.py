@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,6 +29,7 @@ from isonomia.subject import read_attributes
 from isonomia.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     """Changes the scores or decisions of a trained estimator, group by group.
 
@@ -44,28 +45,12 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     }
     #: Whether it is defined for two classes only.
     two_classes: ClassVar[bool] = False
-    estimator: Any
-    prefit: bool
-    folds: int
-    drop_sensitive: bool
-    seed: int
-    fix_: Fix
-
-    def __init__(
-        self,
-        estimator: Any,
-        sensitive: str | Sequence[str] | None,
-        prefit: bool,
-        folds: int,
-        drop_sensitive: bool,
-        seed: int,
-    ) -> None:
-        self.estimator = estimator
-        self.sensitive = sensitive
-        self.prefit = prefit
-        self.folds = folds
-        self.drop_sensitive = drop_sensitive
-        self.seed = seed
+    estimator: Any = field(default=None, kw_only=False)
+    prefit: bool = False
+    folds: int = 3
+    drop_sensitive: bool = False
+    seed: int = 0
+    fix_: Fix = field(init=False)
 
     def _template(self) -> Any:
         return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Never
 
 import numpy as np
@@ -123,6 +124,7 @@ def can_be_mixed(criterion: str) -> bool:
     return not ratio and all(name in LINEAR for name in names)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Thresholds(PostMitigator):
     """A threshold for each group: the cheapest that keep a criterion within a tolerance.
 
@@ -185,27 +187,11 @@ class Thresholds(PostMitigator):
         "randomised": Boolean(),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        criterion: str = "demographic_parity",
-        tol: float = 0.05,
-        false_positive_cost: float = 1.0,
-        false_negative_cost: float = 1.0,
-        randomised: bool = False,
-        prefit: bool = False,
-        folds: int = 3,
-        drop_sensitive: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
-        self.criterion = criterion
-        self.tol = tol
-        self.false_positive_cost = false_positive_cost
-        self.false_negative_cost = false_negative_cost
-        self.randomised = randomised
+    criterion: str = "demographic_parity"
+    tol: float = 0.05
+    false_positive_cost: float = 1.0
+    false_negative_cost: float = 1.0
+    randomised: bool = False
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
