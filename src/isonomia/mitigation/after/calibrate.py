@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from isonomia.counting import Codes
 from isonomia.errors import DataError, SpecError
 from isonomia.languages import msg
+from isonomia.mitigation._attribute import group_name
 from isonomia.mitigation._training import inner_has
 from isonomia.mitigation.after.fixes import Fix, LogisticFix, MapFix, ScoreFix, transformed
 from isonomia.mitigation.after.maps import isotonic_map, logistic_map
 from isonomia.mitigation.after.multicalibration import PatchFix, multicalibrate, subgroup_sets
-from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Choice, Integer, Number
 from isonomia.typing import Floats
@@ -101,7 +102,7 @@ class CalibrateByGroup(PostMitigator):
             members, low, high, shift = zip(*patches, strict=True) if patches else ((), (), (), ())
             return PatchFix(columns, labels, members, low, high, shift)
         parts = []
-        for number, name in enumerate(group_names(labels)):
+        for number, name in enumerate(map(group_name, labels)):
             rows = group == number
             if not rows.any():
                 raise DataError(f"The group {name} has no rows to be calibrated on.")

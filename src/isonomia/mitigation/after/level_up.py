@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, count_by
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
+from isonomia.mitigation._attribute import group_name
 from isonomia.mitigation.after.cuts import Cuts
 from isonomia.mitigation.after.fixes import Fix, ThresholdFix
-from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.after.thresholds import best_cuts, criterion_values
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Number, Text
@@ -83,9 +84,9 @@ class LevelUp(PostMitigator):
             reached = np.all([value >= options["minimum"] - 1e-12 for value in values], axis=0)
             possible = count_by(cuts.owner[reached & allowed], groups.size) > 0
             if not possible.all():
-                names = [name for name, can in zip(group_names(groups.labels), possible, strict=True) if not can]
+                first = group_name(groups.labels[int(np.argmin(possible))])
                 raise NotApplicable(
-                    msg("no threshold brings {group} to {minimum:pct}", group=names[0], minimum=options["minimum"])
+                    msg("no threshold brings {group} to {minimum:pct}", group=first, minimum=options["minimum"])
                 )
             allowed &= reached
         width = 1.0 if options["minimum"] is not None else options["tol"]

@@ -12,8 +12,9 @@ from isonomia.counting import Codes, mean_by
 from isonomia.data import index_of
 from isonomia.errors import DataError
 from isonomia.languages import msg
+from isonomia.mitigation._attribute import group_name
 from isonomia.mitigation.after.fixes import Fix, ThresholdFix
-from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.after.rejecting import RejectMetric, reject_grid
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Anything, Choice, Integer, Number
@@ -116,7 +117,7 @@ class RejectOption(PostMitigator):
         if not found.any():
             raise DataError(
                 f"The privileged group {self.privileged!r} does not occur. Groups: "
-                f"{', '.join(group_names(groups.labels)[:12])}."
+                f"{', '.join(map(group_name, groups.labels[:12]))}."
             )
         return found
 

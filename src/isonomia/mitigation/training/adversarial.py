@@ -17,7 +17,7 @@ from isonomia.counting import Codes
 from isonomia.errors import DataError, require
 from isonomia.languages import msg
 from isonomia.mitigation._attribute import named_table
-from isonomia.mitigation._training import TrainingMitigator, rows_by_weight
+from isonomia.mitigation._training import MetaMitigator, TrainingMitigator, rows_by_weight
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.mitigation.training.adversary import PURPOSE, adversary_engine, one_thread
 from isonomia.mitigation.training.network import NetworkClassifier, NetworkRegressor
@@ -164,7 +164,7 @@ class Adversarial(TrainingMitigator):
         return self._ask("predict_proba", X)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super(TrainingMitigator, self).__sklearn_tags__()
+        tags = super(MetaMitigator, self).__sklearn_tags__()
         classifies = self.task == "classification"
         tags.estimator_type = "classifier" if classifies else "regressor"
         tags.input_tags.sparse = True
