@@ -19,20 +19,22 @@ from isonomia.discovery.subgroups.rates import ERROR_GIVEN_SCORE
 from isonomia.errors import DataError
 from isonomia.events import Progress
 from isonomia.models import finite_numbers
-from isonomia.parameters import Integer
+from isonomia.parameters import Integer, Number
 from isonomia.subject import Reading, Subject, are_probabilities, read_dataset
 from isonomia.typing import Floats
 
 
-def check_limits(
-    method: Method, k: int, max_l: int | None, min_support: float | int | None, n: int, n_features: int
-) -> dict[str, Any]:
-    """`k`, `max_l` and `min_support` for these rows, with the method's defaults filled in."""
+def check_limits(method: Method, k: Any, max_l: Any, min_support: Any, n: int, n_features: int) -> dict[str, Any]:
+    """`k`, `max_l` and `min_support`, checked, with the method's defaults filled in."""
+    longest = Integer(1).or_none("for no limit").check("max_l", max_l)
+    limits = {"k": Integer(1).check("k", k), "max_l": min(longest or n_features, n_features)}
     if min_support is None:
-        min_support = method.defaults.get("min_support", 0.01)
-    elif isinstance(min_support, int):
-        Integer(1, n, hint=" (the rows there are), or a share of them (float)").check("min_support", min_support)
-    return {"k": k, "max_l": min(max_l or n_features, n_features), "min_support": min_support}
+        return {**limits, "min_support": method.defaults.get("min_support", 0.01)}
+    if isinstance(min_support, float | np.floating):
+        share = Number(above=0, at_most=1, hint=" (a share), or an int (rows)").check("min_support", min_support)
+        return {**limits, "min_support": share}
+    rows = Integer(1, n, hint=" (the rows there are), or a share of them (float)").check("min_support", min_support)
+    return {**limits, "min_support": rows}
 
 
 def read_subject(data: Any, model: Any, features: Sequence[str] | None, given: Reading, progress: Progress) -> Subject:
