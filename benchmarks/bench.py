@@ -106,7 +106,7 @@ class Scale:
 
     def rows(self, wanted: int) -> int:
         """A size, or a small one."""
-        return min(wanted, 5_000) if self.quick else wanted
+        return min(wanted, 1_000) if self.quick else wanted
 
     def repeats(self, wanted: int) -> int:
         """A number of repeats, or one."""

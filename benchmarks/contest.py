@@ -40,7 +40,7 @@ def contest_overhead(scale: Scale) -> Iterator[Row]:
     from isonomia.benchmark import CENTRE, Grid, run_benchmark
 
     small = replace(CENTRE, n_pairs=2, group_rows=50, background=500, judged=1000, model="oracle")
-    few, many = (5, 25) if scale.quick else (20, 220)
+    few, many = (2, 6) if scale.quick else (20, 220)
     spent = []
     for cells in (few, many):
         grid = Grid(id="overhead", purpose="", settings=(small,), seeds=1, budget="b10k", method_seeds=cells)

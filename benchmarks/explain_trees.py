@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,6 @@ def named(found: Any) -> dict[str, float]:
 @benchmark("explain_trees")
 def explain_trees(scale: Scale) -> Iterator[Row]:
     """Exact interventional Shapley values of 100 trees: 1,000 people against 100 and against 40,000 background rows."""
-    from isonomia.explain.trees.values import tree_values
     from isonomia.models import read_trees
 
     trees = 10 if scale.quick else 100
@@ -94,7 +94,7 @@ def explain_trees(scale: Scale) -> Iterator[Row]:
         for size in (BACKGROUND, LARGE) if kind == "boosting" else (BACKGROUND,):
             given = background[:size]
             seconds, found = best_of(
-                lambda e=ensemble, g=given: tree_values(e, explained, g, np.arange(13))[:, :, 0],
+                partial(_values, ensemble, explained, given),
                 scale.repeats(3),
                 CLOCK,
             )
@@ -103,6 +103,12 @@ def explain_trees(scale: Scale) -> Iterator[Row]:
                     rows = 2 if size == LARGE else SOME.get(kind, PEOPLE) if library == "shap" else PEOPLE
                     target = 1000.0 if size == LARGE else TARGETS[kind, library]
                     yield _beside(library, kind, trees, rows, size, (seconds, found), frame, target)
+
+
+def _values(ensemble: Any, explained: Any, background: Any) -> Any:
+    from isonomia.explain.trees.values import tree_values
+
+    return tree_values(ensemble, explained, background, np.arange(13))[:, :, 0]
 
 
 def _beside(
@@ -117,7 +123,7 @@ def _beside(
 ) -> Row:
     case = f"{kind}, {trees} trees, {PEOPLE:,} x {size:,}"
     seconds, found = ours
-    options = {"model": kind, "trees": trees, "rows": rows, "background": size, "library": library}
+    options: dict[str, Any] = {"model": kind, "trees": trees, "rows": rows, "background": size, "library": library}
     try:
         peer = ask("shap_trees", frame, repeats=2, environment="shap", clock="cpu", **options)
     except PeerError as error:
@@ -164,7 +170,7 @@ def explain_gap(scale: Scale) -> Iterator[Row]:
         value=found.additivity,
         target=Target("at most", 1e-12),
     )
-    options = {"model": "forest", "trees": trees, "rows": 2, "background": OTHERS, "library": "shap"}
+    options: dict[str, Any] = {"model": "forest", "trees": trees, "rows": 2, "background": OTHERS, "library": "shap"}
     try:
         peer = ask("shap_trees", frame, repeats=2, environment="shap", clock="cpu", **options)
     except PeerError as error:

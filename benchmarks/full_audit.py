@@ -49,7 +49,7 @@ def half_of_adult(rows: int) -> tuple[Any, Any]:
     from isonomia.data import catalog
 
     data = catalog.load("adult", backend="pandas").with_roles(protected=["sex", "race"])
-    order = np.random.default_rng(0).permutation(len(data))
+    order, rows = np.random.default_rng(0).permutation(len(data)), min(rows, len(data) // 2)
     train, test = data.take(np.sort(order[:rows])), data.take(np.sort(order[rows : 2 * rows]))
     texts = [name for name in data.features if data.kinds[name] in ("category", "boolean")]
     coded = make_column_transformer(

@@ -51,6 +51,7 @@ def group_metrics_intervals(scale: Scale) -> Iterator[Row]:
     rows = scale.rows(ADULT)
     frame = people(rows, columns="category")
     seconds, values = _ours(frame, scale)
+    answer: Answer | PeerError
     try:
         answer = ask("fairlearn_groups", frame, repeats=1, by=BY, n_boot=3 if scale.quick else 100)
     except PeerError as error:

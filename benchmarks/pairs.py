@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -25,6 +25,13 @@ ENDLESS: dict[str, dict[str, Any]] = {
 }
 
 
+def target_codes(data: Any) -> Any:
+    """The target of a dataset as whole numbers."""
+    from isonomia.counting import Codes
+
+    return Codes.encode(data.column(data.target)).codes.astype(np.int64)
+
+
 @cache
 def coded(name: str, *, leave_out: tuple[str, ...] = ()) -> tuple[Any, Any, list[str]]:
     """A public dataset with every feature as whole numbers: a frame for the model, the target, the feature names."""
@@ -36,14 +43,14 @@ def coded(name: str, *, leave_out: tuple[str, ...] = ()) -> tuple[Any, Any, list
     data = load(name)
     names = [feature for feature in data.features if feature not in leave_out]
     frame = pd.DataFrame({feature: Codes.encode(data.column(feature)).codes.astype(np.int64) for feature in names})
-    target = Codes.encode(data.column(data.target)).codes.astype(np.int64)
+    target = target_codes(data)
     return frame, target, names
 
 
-def dataset(frame: Any, target: Any, protected: list[str]) -> Any:
+def dataset(frame: Any, target: Any, protected: Sequence[str]) -> Any:
     from isonomia import Dataset
 
-    return Dataset(frame.assign(target=target), target="target", task="binary", positive=1, protected=protected)
+    return Dataset(frame.assign(target=target), target="target", task="binary", positive=1, protected=list(protected))
 
 
 def forest(frame: Any, target: Any, trees: int, depth: int | None = None) -> Any:
@@ -64,12 +71,12 @@ def pairs_in_the_model(scale: Scale) -> Iterator[Row]:
 
     frame, target, _ = coded("adult", leave_out=("fnlwgt",))
     model = forest(frame, target, 10 if scale.quick else 100)
-    tests = 2000 if scale.quick else 100_000
+    tests = 500 if scale.quick else 100_000
     for protected in (["sex"], ["sex", "race"]):
         data = dataset(frame, target, protected)
         for method, options in ENDLESS.items():
             runs: list[tuple[float, float, Any]] = []
-            while not runs or (len(runs) < 5 and sum(wall for _, wall, _ in runs) < 10):
+            while not runs or (not scale.quick and len(runs) < 5 and sum(wall for _, wall, _ in runs) < 10):
                 began = time.perf_counter()
                 result = find_pairs(data, model, method=method, max_tests=tests, max_seconds=300, **options)
                 wall = time.perf_counter() - began
@@ -190,8 +197,7 @@ def pairs_exact(scale: Scale) -> Iterator[Row]:
         frame, target, names = coded(name, leave_out=("fnlwgt",) if name == "adult" else ())
         model = forest(frame, target, 10 if scale.quick else 50, 6)
         protected = [one for one in ("sex", "age") if one in names][:1]
-        settings: dict[str, Any] = {"method": "exact", "max_boxes": 50_000, "max_seconds": 60, "dependencies": False}
-        metrics = find_pairs(dataset(frame, target, protected), model, **settings).metrics
+        metrics = find_pairs(dataset(frame, target, protected), model, **_exact(scale)).metrics
         decided = metrics["status"] != "undecided"
         yield Row(
             f"forest of {model.n_estimators} trees of depth 6, {name}",
@@ -204,7 +210,13 @@ def pairs_exact(scale: Scale) -> Iterator[Row]:
         )
 
 
-def _shares(metrics: dict[str, Any]) -> str:
+def _exact(scale: Scale) -> dict[str, Any]:
+    """The options of a search for exact answers."""
+    boxes, seconds = (500, 1) if scale.quick else (50_000, 60)
+    return {"method": "exact", "max_boxes": boxes, "max_seconds": seconds, "dependencies": False}
+
+
+def _shares(metrics: Mapping[str, Any]) -> str:
     """The certified bounds of the discriminating share, and what is estimated beside."""
     proved = f"share {metrics['share_low']:.4f} to {metrics['share_high']:.4f}"
     ends = [metrics.get(f"share_estimate{end}") for end in ("", "_low", "_high")]
@@ -215,13 +227,12 @@ def _raw(name: str, *, leave_out: tuple[str, ...] = ()) -> tuple[Any, Any, list[
     """A public dataset as it is read: texts and numbers, without rows that lack something."""
     import pandas as pd
 
-    from isonomia.counting import Codes
     from isonomia.data.catalog import load
 
     data = load(name)
     names = [feature for feature in data.features if feature not in leave_out]
     frame = pd.DataFrame({feature: data.column(feature).to_list() for feature in names})
-    target = Codes.encode(data.column(data.target)).codes.astype(np.int64)
+    target = target_codes(data)
     whole = frame.notna().all(axis=1).to_numpy()
     return frame[whole].reset_index(drop=True), target[whole], names
 
@@ -259,8 +270,7 @@ def pairs_exact_families(scale: Scale) -> Iterator[Row]:
     from isonomia.discovery import find_pairs
 
     for name, data, model in _exact_models(scale):
-        settings: dict[str, Any] = {"method": "exact", "max_boxes": 50_000, "max_seconds": 60, "dependencies": False}
-        metrics = find_pairs(data, model, **settings).metrics
+        metrics = find_pairs(data, model, **_exact(scale)).metrics
         decided = metrics["status"] != "undecided"
         yield Row(
             name,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.bench import Row, Scale, Target, benchmark
-from benchmarks.pairs import ENDLESS, coded, dataset, forest
+from benchmarks.pairs import ENDLESS, coded, dataset, forest, target_codes
 
 #: Data and protected attribute. `auto` was made with the census, Adult, German credit and bank data at hand; not these.
 FRESH = (("compas", "sex"), ("default", "SEX"), ("law_school", "race"))
@@ -34,7 +34,7 @@ def _data(name: str) -> tuple[Any, Any]:
         if feature not in DERIVED:
             columns[feature] = Codes.encode(values).codes.astype(np.int64) if codes else values.to_numpy()
     frame = pd.DataFrame(columns)
-    target = Codes.encode(data.column(data.target)).codes.astype(np.int64)
+    target = target_codes(data)
     whole = ~frame.isna().any(axis=1).to_numpy()
     return frame[whole].reset_index(drop=True), target[whole]
 

@@ -30,8 +30,8 @@ def people(rows: int, *, columns: Columns, seed: int = 0) -> Any:
     prediction = np.where(rng.random(rows) < ERROR_RATE, 1 - label, label)
     frame = pd.DataFrame(
         {
-            "sex": pd.Categorical.from_codes(sex, categories=list(SEX)),
-            "race": pd.Categorical.from_codes(race, categories=list(RACE)),
+            "sex": pd.Categorical.from_codes(sex, categories=pd.Index(list(SEX))),
+            "race": pd.Categorical.from_codes(race, categories=pd.Index(list(RACE))),
             "label": label,
             "prediction": prediction,
         }

@@ -24,29 +24,34 @@ def perturbation(scale: Scale) -> Iterator[Row]:
     from isonomia import robustness
     from isonomia.models import Model
 
+    copies = 2 if scale.quick else COPIES
     forest, frame, data = _forest(scale.rows(ROWS))
     model = Model.of(forest)
     cases: dict[str, Callable[[], Any]] = {
-        "noise, 10 trials, all metrics": lambda: robustness.perturb(
-            data, model, levels=LEVEL, n_trials=COPIES, perturbers="raw", by_feature=False
+        f"noise, {copies} trials, all metrics": lambda: robustness.perturb(
+            data, model, levels=LEVEL, n_trials=copies, perturbers="raw", by_feature=False
         ),
-        "noise that keeps correlations, 10 trials": lambda: robustness.perturb(
-            data, model, levels=LEVEL, n_trials=COPIES, perturbers="correlated", by_feature=False
+        f"noise that keeps correlations, {copies} trials": lambda: robustness.perturb(
+            data, model, levels=LEVEL, n_trials=copies, perturbers="correlated", by_feature=False
         ),
         "three levels and each of 10 features alone": lambda: robustness.perturb(
-            data, model, levels=[0.1, 0.2, 0.3], n_trials=COPIES, perturbers="raw"
+            data, model, levels=[0.1, 0.2, 0.3], n_trials=copies, perturbers="raw"
         ),
-        "local robustness, 10 copies": lambda: robustness.local_robustness(data, model, nearest=False),
-        "local robustness with the nearest flips": lambda: robustness.local_robustness(data, model),
+        f"local robustness, {copies} copies": lambda: robustness.local_robustness(
+            data, model, nearest=False, n_iterations=copies
+        ),
+        "local robustness with the nearest flips": lambda: robustness.local_robustness(
+            data, model, n_iterations=copies
+        ),
     }
     for case, work in cases.items():
         seconds, inside = _inside(work, model, scale.repeats(3))
         target = Target("at least", INSIDE)
         note = f"{model.n_rows:,} rows asked about"
         yield Row(case, len(frame), seconds, measure="of the time in predict", value=inside, target=target, note=note)
-    few = frame.iloc[:LOOP_ROWS].reset_index(drop=True)
-    yield _against_local_loop(forest, few)
-    yield _against_metric_loop(forest, few)
+    few = frame.iloc[: copies if scale.quick else LOOP_ROWS].reset_index(drop=True)
+    yield _against_local_loop(forest, few, copies)
+    yield _against_metric_loop(forest, few, copies)
 
 
 def _forest(rows: int) -> tuple[Any, Any, Any]:
@@ -77,21 +82,21 @@ def _inside(work: Callable[[], Any], model: Any, repeats: int) -> tuple[float, f
     return best, share
 
 
-def _against_local_loop(forest: Any, frame: Any) -> Row:
+def _against_local_loop(forest: Any, frame: Any, copies: int) -> Row:
     from isonomia import Dataset, robustness
 
     features = frame.drop(columns="y")
     data = Dataset(features)
-    ours, result = best_of(lambda: robustness.local_robustness(data, forest, nearest=False, n_iterations=COPIES), 3)
+    ours, result = best_of(lambda: robustness.local_robustness(data, forest, nearest=False, n_iterations=copies), 3)
     start = time.perf_counter()
-    scores = local_loop(features, forest, COPIES, LEVEL, seed=0)
+    scores = local_loop(features, forest, copies, LEVEL, seed=0)
     peer = time.perf_counter() - start
     names = [f"row {i}" for i in range(len(frame))]
     difference, compared = largest_difference(
         dict(zip(names, result.scores.tolist(), strict=True)), dict(zip(names, scores.tolist(), strict=True))
     )
     return faster(
-        "local robustness, 10 copies",
+        f"local robustness, {copies} copies",
         len(frame),
         ours,
         "row by row",
@@ -102,19 +107,19 @@ def _against_local_loop(forest: Any, frame: Any) -> Row:
     )
 
 
-def _against_metric_loop(forest: Any, frame: Any) -> Row:
+def _against_metric_loop(forest: Any, frame: Any, copies: int) -> Row:
     from isonomia import Dataset, robustness
 
     data = Dataset(frame, target="y")
-    options: dict[str, Any] = {"levels": LEVEL, "n_trials": COPIES, "perturbers": "raw", "by_feature": False}
+    options: dict[str, Any] = {"levels": LEVEL, "n_trials": copies, "perturbers": "raw", "by_feature": False}
     ours, result = best_of(lambda: robustness.perturb(data, forest, **options), 3)
     start = time.perf_counter()
-    theirs = metric_loop(frame, forest, COPIES, LEVEL, seed=0)
+    theirs = metric_loop(frame, forest, copies, LEVEL, seed=0)
     peer = time.perf_counter() - start
     row = next(result.tables["levels"].rows())
     difference, compared = largest_difference({name: row[name] for name in theirs}, theirs)
     return faster(
-        "noise, 10 trials",
+        f"noise, {copies} trials",
         len(frame),
         ours,
         "row by row",

@@ -34,7 +34,8 @@ def pairs_possible_people(scale: Scale) -> Iterator[Row]:
             kept = find_pairs(data, model, method="auto", **limits)
             valid = kept.domain.valid(free.pairs.first) & kept.domain.valid(free.pairs.second)
             movable = np.setdiff1d(np.arange(len(kept.domain)), [kept.domain.index(attribute), *kept.domain.followers])
-            cells: Any = Cells(SimpleNamespace(domain=kept.domain, movable=movable))
+            space: Any = SimpleNamespace(domain=kept.domain, movable=movable)  # what a map reads of a search space
+            cells = Cells(space)
             possible, kinds = int(valid.sum()), cells.covered(free.pairs.first[valid])
             found, covered = len(kept.pairs), cells.covered(kept.pairs.first)
             before, kind_of = free.metrics["naturalness"], f"{name}, {attribute}, {kind}"

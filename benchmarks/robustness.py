@@ -114,7 +114,7 @@ def scored(rows: int, seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     columns: dict[str, Any] = {f"x{i}": rng.normal(size=rows) for i in range(6)}
     columns |= {f"k{i}": rng.integers(0, 80, rows) for i in range(2)}
-    levels = list("abcdefgh")
+    levels = pd.Index(list("abcdefgh"))
     columns |= {f"c{i}": pd.Categorical.from_codes(rng.integers(0, 8, rows), levels) for i in range(5)}
     p = 1 / (1 + np.exp(-columns["x0"] - columns["x1"]))
     broken = (columns["x2"] > 0.5) & (columns["x2"] < 1.0)
@@ -136,6 +136,6 @@ def people(rows: int, seed: int, *, shift: bool = False) -> Any:
         "hours": rng.normal(40 + 6 * shift, 12, rows).round().astype(int),
     }
     for place, size in enumerate((8, 16, 7, 14, 6, 5, 2)):
-        names = [f"v{i}" for i in range(size)]
+        names = pd.Index([f"v{i}" for i in range(size)])
         columns[f"c{place}"] = pd.Categorical.from_codes(rng.integers(0, size, rows), names)
     return pd.DataFrame(columns)

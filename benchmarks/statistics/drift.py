@@ -38,7 +38,7 @@ for size in (100, 1000):
         def of_index(rng: np.random.Generator, repetitions: int, size: int = size, moved: float = moved) -> Trials:
             draws = rng.normal(size=(repetitions, 2, size))
             found = [numeric_distances(a, b + moved).stability for a, b in draws]
-            return Trials.of_intervals([x.low for x in found], [x.high for x in found], true_index(moved))
+            return Trials.of_estimates(found, true_index(moved))
 
 
 for size in (100, 1000):
@@ -56,7 +56,7 @@ for size in (100, 1000):
         def of_distance(rng: np.random.Generator, repetitions: int, size: int = size, moved: float = moved) -> Trials:
             draws = rng.normal(size=(repetitions, 2, size))
             found = [numeric_distances(a, b + moved).wasserstein for a, b in draws]
-            return Trials.of_intervals([x.low for x in found if x], [x.high for x in found if x], moved)
+            return Trials.of_estimates([x for x in found if x], moved)
 
 
 for moved in (0.0, 0.5):
@@ -77,4 +77,4 @@ for moved in (0.0, 0.5):
             result = drift(Dataset(one), Dataset(two), joint=True, seed=seed)
             found.append(result.values["auc"])
         value = np.array([x.value for x in found], dtype=float)
-        return Trials.of_intervals([x.low for x in found], [x.high for x in found], value.mean())
+        return Trials.of_estimates(found, value.mean())

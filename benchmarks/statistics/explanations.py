@@ -16,11 +16,14 @@ import numpy as np
 
 import isonomia as iso
 from benchmarks.statistics.setting import Trials, setting
+from isonomia.explain.outputs import Output
 
 TOPIC = "explain"
 COLUMNS = ("a", "u", "v", "w")
 #: Values of the attribute's companions: u goes along with the attribute, v with u, w with nothing.
 VALUES = (np.arange(-2.0, 3.1, 0.5), np.arange(-2.0, 3.1, 1.0), np.array([-1.0, 0.0, 1.0]))
+#: What is explained.
+OUTPUTS: tuple[Output, ...] = ("probability", "decision")
 SHARES = {2: (0.6, 0.4), 3: (0.5, 0.3, 0.2)}
 
 
@@ -91,14 +94,14 @@ def data_of(world: World, n: int, rng: np.random.Generator) -> iso.Dataset:
 
 
 @cache
-def answers(world: World, output: str) -> Any:
+def answers(world: World, output: Output) -> Any:
     """What the model says about every kind of person."""
     p = trained(world).estimator.predict_proba(grid(world)[:, -len(world.columns) :])[:, 1]
     said = {"probability": p, "decision": p >= 0.5, "log_odds": np.log(p / (1 - p))}[output]
     return np.asarray(said, dtype=float).reshape(share(world).shape)
 
 
-def means(world: World, output: str, of: Any, against: Any) -> Any:
+def means(world: World, output: Output, of: Any, against: Any) -> Any:
     """The mean Shapley value of each column for people of one distribution against rows of another, by definition."""
     f = answers(world, output)
     x, b = (np.stack(np.nonzero(part)) for part in (of, against))
@@ -124,20 +127,20 @@ def group_share(world: World, group: int, *, positive: bool = False) -> Any:
 
 
 @cache
-def true_contributions(world: World, output: str) -> Any:
+def true_contributions(world: World, output: Output) -> Any:
     """The mean contribution of the attribute in each group."""
     return np.array([means(world, output, group_share(world, g), share(world))[0] for g in range(world.groups)])
 
 
 @cache
-def true_disparities(world: World, output: str) -> Any:
+def true_disparities(world: World, output: Output) -> Any:
     """Of each group but the reference."""
     each = true_contributions(world, output)
     return each[1:] - each[0]
 
 
 @cache
-def true_parts(world: World, output: str, positive: bool) -> Any:
+def true_parts(world: World, output: Output, positive: bool) -> Any:
     """(groups - 1, columns + 1): the parts of each gap, and the gap."""
     first = group_share(world, 0, positive=positive)
     parts = np.stack(
@@ -146,12 +149,12 @@ def true_parts(world: World, output: str, positive: bool) -> Any:
     return np.column_stack([parts, parts.sum(axis=1)])
 
 
-def title(world: World, output: str, n: int) -> str:
+def title(world: World, output: Output, n: int) -> str:
     said = {"probability": "probabilities", "decision": "decisions", "log_odds": "log odds"}[output]
     return f"{said} of a {world.model}, {world.groups} groups, {n:,} people"
 
 
-def intervals(world: World, output: str, n: int, rng: np.random.Generator, repetitions: int, **given: Any) -> Any:
+def intervals(world: World, output: Output, n: int, rng: np.random.Generator, repetitions: int, **given: Any) -> Any:
     """Ends of intervals (repetitions, 2 groups, 2): the mean contribution of each group, the disparity of each but the
     reference, and the disparity of the whole.
     """
@@ -171,7 +174,7 @@ GRID = [
     (World(groups, model), output, n)
     for groups in SHARES
     for model in ("logistic regression", "forest")
-    for output in ("probability", "decision")
+    for output in OUTPUTS
     for n in ((200, 1_000) if groups == 2 else (200,))
 ]
 
@@ -185,7 +188,7 @@ for world, output, n in GRID:
         tested=100 if world == World() and output == "probability" and n == 200 else 0,
     )
     def disparity(
-        rng: np.random.Generator, repetitions: int, world: World = world, output: str = output, n: int = n
+        rng: np.random.Generator, repetitions: int, world: World = world, output: Output = output, n: int = n
     ) -> Trials:
         """Each group against the reference."""
         ends = intervals(world, output, n, rng, repetitions)[:, world.groups : -1]
@@ -193,7 +196,7 @@ for world, output, n in GRID:
 
 
 for groups in SHARES:
-    for output in ("probability", "decision"):
+    for output in OUTPUTS:
 
         @setting(
             TOPIC,
@@ -202,7 +205,9 @@ for groups in SHARES:
             repetitions=1_000,
             note="from exact values" if output == "probability" else "by draws, as of a black box",
         )
-        def of_groups(rng: np.random.Generator, repetitions: int, groups: int = groups, output: str = output) -> Trials:
+        def of_groups(
+            rng: np.random.Generator, repetitions: int, groups: int = groups, output: Output = output
+        ) -> Trials:
             """Of a group alone: also the shares of the groups are chance."""
             world = World(groups, "forest")
             ends = intervals(world, output, 200, rng, repetitions)[:, :groups]
@@ -235,7 +240,7 @@ def few_draws(rng: np.random.Generator, repetitions: int) -> Trials:
     return Trials.of_intervals(ends[:, 0], ends[:, 1], true_disparities(world, "probability"))
 
 
-def parts(world: World, output: str, n: int, rng: np.random.Generator, repetitions: int, **given: Any) -> Any:
+def parts(world: World, output: Output, n: int, rng: np.random.Generator, repetitions: int, **given: Any) -> Any:
     """Ends of intervals (repetitions, groups - 1, columns + 1, 2) of the parts of the gap and of the gap."""
     ends = np.empty((repetitions, world.groups - 1, len(COLUMNS) + 1, 2))
     for run in range(repetitions):
@@ -264,7 +269,7 @@ for world, output, n in GRID:
             rng: np.random.Generator,
             repetitions: int,
             world: World = world,
-            output: str = output,
+            output: Output = output,
             n: int = n,
             criterion: str = criterion,
         ) -> Trials:
@@ -301,7 +306,7 @@ for world, output, n in GRID:
             tested=100 if world == World() and output == "probability" and n == 200 else 0,
         )
         def of_test(
-            rng: np.random.Generator, repetitions: int, world: World = alike, output: str = output, n: int = n
+            rng: np.random.Generator, repetitions: int, world: World = alike, output: Output = output, n: int = n
         ) -> Trials:
             """No column adds anything."""
             draws = (data_of(world, n, rng) for _ in range(repetitions))

@@ -26,9 +26,14 @@ STEEP = {"calibrated": 1.0, "too sure": 1.7}
 THIN = "fewer than 5 expected cases in most bins"
 
 
+def consecutive(name: str, sets: int, size: int) -> Codes:
+    """Codes of consecutive sets of `size` rows."""
+    return Codes(name, np.repeat(np.arange(sets, dtype=np.uint32), size), tuple(range(sets)))
+
+
 def measured(metric: str, rows: Rows, size: int) -> Measured:
     """A metric of consecutive sets of `size` rows: a set is a repetition."""
-    sets = Codes("repetition", np.arange(len(rows)) // size, tuple(range(len(rows) // size)))
+    sets = consecutive("repetition", len(rows) // size, size)
     return measure([METRICS[metric]], RowSets.of(rows, [sets], empty=True), n_boot=0)[metric]
 
 
@@ -223,16 +228,17 @@ for figure in ("gap", "slope", "brier", "ece"):
             rows, true = chances(rng, 0.5, 1.0, size * repetitions)
             off = expit(np.log(true / (1 - true)) - 0.7)  # too low by 0.7 log odds in every group
             surface = Surface.of_probabilities(off, classes=(0, 1))
-            groups = Codes("group", np.arange(len(rows)) // size, tuple(range(repetitions)))
-            table = reliability(rows.truth, surface, groups=groups).tables["by_group"]  # type: ignore[arg-type]
+            groups = consecutive("group", repetitions, size)
+            table = reliability(rows.truth, surface, groups=groups).tables["by_group"]
             low, high = (np.asarray(end, dtype=float) for end in (table[figure].low, table[figure].high))
-            value = {"gap": float((true - off).mean()), "slope": 1.0}.get(figure)
-            if figure == "brier":
-                value = float((true * (1 - off) ** 2 + (1 - true) * off**2).mean())
-            if figure == "ece":
-                bins = np.minimum((off * 10).astype(int), 9)
-                value = float(np.abs(np.bincount(bins, weights=true - off)).sum() / off.size)
-            return Trials.of_intervals(low, high, value)  # type: ignore[arg-type]
+            bins = np.minimum((off * 10).astype(int), 9)
+            value = {
+                "gap": float((true - off).mean()),
+                "slope": 1.0,
+                "brier": float((true * (1 - off) ** 2 + (1 - true) * off**2).mean()),
+                "ece": float(np.abs(np.bincount(bins, weights=true - off)).sum() / off.size),
+            }[figure]
+            return Trials.of_intervals(low, high, value)
 
 
 for differ in (False, True):
@@ -349,13 +355,13 @@ for kind in EXPLAINED:
 
 
 #: Rows of groups that are alike.
-ALIKE = {
+ALIKE: dict[str, tuple[int, ...]] = {
     "2 groups of 30": (30, 30),
     "5 groups of 200": (200,) * 5,
     "10 groups of 50": (50,) * 10,
     "5 groups of 30 to 200": (200, 60, 40, 30, 30),
 }
-for alike, sizes in ALIKE.items():
+for alike, alike_sizes in ALIKE.items():
     for kind in ("exponential", "squared Student 5"):
         for alpha in (0.05, 0.005):
 
@@ -371,7 +377,7 @@ for alike, sizes in ALIKE.items():
             def of_homogeneity(
                 rng: np.random.Generator,
                 repetitions: int,
-                sizes: tuple[int, ...] = sizes,
+                sizes: tuple[int, ...] = alike_sizes,
                 kind: str = kind,
                 alpha: float = alpha,
             ) -> Trials:

@@ -64,8 +64,8 @@ def fair(rng: np.random.Generator, task: str, n: int = 3000) -> tuple[iso.Datase
         "ethnicity": rng.choice(list("ABCDE"), n, p=[0.4, 0.25, 0.15, 0.12, 0.08]),
         "y": target,
     }
-    positive = {"positive": "yes"} if task == "binary" else {}
-    return iso.Dataset(pd.DataFrame(columns), target="y", protected=["sex", "ethnicity"], **positive), model
+    positive = "yes" if task == "binary" else None
+    return iso.Dataset(pd.DataFrame(columns), target="y", protected=["sex", "ethnicity"], positive=positive), model
 
 
 def about_groups(finding: Any) -> bool:

@@ -95,14 +95,14 @@ for sizes in SIZES:
 
 
 #: True rates of the groups, each of as many rows.
-GAPS = {
+GAPS: dict[str, tuple[float, ...]] = {
     "2 equal groups": (0.4, 0.4),
     "5 equal groups": (0.4,) * 5,
     "5 equal groups, rare": (0.05,) * 5,
     "5 groups, one worse": (0.3, 0.4, 0.4, 0.4, 0.4),
     "3 groups, one much worse": (0.1, 0.4, 0.45),
 }
-for name, rates in GAPS.items():
+for name, group_rates in GAPS.items():
     for n in (30, 100, 1000):
         for what in ("difference", "ratio"):
 
@@ -116,7 +116,7 @@ for name, rates in GAPS.items():
                 note="simultaneous over all pairs of groups",
             )
             def gap(
-                rng: np.random.Generator, repetitions: int, rates: Any = rates, n: int = n, what: str = what
+                rng: np.random.Generator, repetitions: int, rates: Any = group_rates, n: int = n, what: str = what
             ) -> Trials:
                 low, high, _ = _table(rng, repetitions, rates, (n,) * len(rates), "disparities", what)
                 truth = max(rates) - min(rates) if what == "difference" else min(rates) / max(rates)
@@ -152,7 +152,7 @@ for name, (found, alarms) in CASES.items():
                 for truth, said, group in (_people(rng, found, alarms, n) for _ in range(repetitions))
             ]
             gap = max(max(part) - min(part) for part in (found, alarms))
-            return Trials.of_intervals([one.low for one in estimates], [one.high for one in estimates], gap)
+            return Trials.of_estimates(estimates, gap)
 
         @setting("criteria and score", f"overall score, {name}, {n:,} rows each", low=0.935, high=1.0, repetitions=1000)
         def score(
@@ -164,4 +164,4 @@ for name, (found, alarms) in CASES.items():
             ]
             selected = np.add(found, alarms) / 2
             truth = 0.7 * selected.min() / selected.max() + 0.3 * (1 - (max(found) - min(found)))
-            return Trials.of_intervals([one.low for one in estimates], [one.high for one in estimates], truth)
+            return Trials.of_estimates(estimates, truth)

@@ -30,6 +30,7 @@ def said(seed: int, checks: str, *, harsh: bool, n: int = 1500) -> tuple[Any, ..
     given = iso.Dataset(pd.DataFrame(data.frame), target="y", protected=["sex", "ethnicity"], positive="yes")
     report = iso.audit(given, Harsh("binary") if harsh else model, checks=checks, policy="eeoc", n_boot=200, seed=seed)
     critical = sorted((f.code, *sorted(f.who.items())) for f in report.findings if f.severity == "critical")
+    assert report.verdict is not None
     return (report.verdict.outcome, tuple(part.outcome for part in report.verdict.criteria), tuple(critical))
 
 

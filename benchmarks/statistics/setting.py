@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from isonomia.evidence import Estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,12 @@ class Trials:
             width=float(width.mean()) if width.size else None,
             zero_width=float((width <= slack).mean()) if width.size else 0.0,
         )
+
+    @classmethod
+    def of_estimates(cls, estimates: Iterable[Estimate], truth: ArrayLike) -> Trials:
+        """Whether the intervals of estimates cover the truth."""
+        ends = np.array([(one.low, one.high) for one in estimates], dtype=float).reshape(-1, 2)
+        return cls.of_intervals(ends[:, 0], ends[:, 1], truth)
 
     @classmethod
     def of_p_values(cls, p: ArrayLike, alpha: float = 0.05) -> Trials:

@@ -33,7 +33,7 @@ PValues = Callable[[np.random.Generator], Floats]
 
 def known(values: object) -> Floats:
     """P-values as numbers, without those of tests that were not made."""
-    p = np.asarray(values, dtype=float)
+    p: Floats = np.asarray(values, dtype=float)
     return p[~np.isnan(p)]
 
 

@@ -41,7 +41,7 @@ def outcomes(
 ) -> list[str]:
     """Verdicts of data with two attributes; the first group of the first is selected `ratio` times as often."""
     rules = load_policy(POLICIES[policy])
-    found = []
+    found: list[str] = []
     for _ in range(repetitions):
         first, second = rng.integers(0, groups, n), rng.integers(0, groups, n)
         selected = (rng.uniform(size=n) < np.where(first == 0, ratio, 1.0) * rate).astype(np.uint8)

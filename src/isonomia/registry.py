@@ -58,12 +58,16 @@ class Registry(Generic[T]):
         self._entries: dict[str, T] = {}
         self._loaded = False
 
-    def add(self, entry: T) -> T:
-        """Add an entry and return it; its id must be new."""
+    def add(self, entry: T, *others: T) -> T:
+        """Add an entry, and others, and return it; ids must be new."""
+        for one in (entry, *others):
+            self._put(one)
+        return entry
+
+    def _put(self, entry: T) -> None:
         if entry.id in self._entries:
             raise SpecError(f"The {self.word} '{entry.id}' is already registered. Choose another id.")
         self._entries[entry.id] = entry
-        return entry
 
     def __getitem__(self, entry_id: str | T) -> T:
         """The entry of an id; an entry of this registry stands for itself."""
@@ -134,8 +138,8 @@ class _Part(Registry[T]):
         super().__init__(whole.kind, word=whole.word, order=whole.order)
         self._whole, self._facts = whole, facts
 
-    def add(self, entry: T) -> T:
-        return self._whole.add(entry)
+    def add(self, entry: T, *others: T) -> T:
+        return self._whole.add(entry, *others)
 
     def _load(self) -> None:
         fits = (entry for entry in self._whole if all(getattr(entry, name) == v for name, v in self._facts.items()))

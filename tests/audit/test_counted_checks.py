@@ -265,8 +265,7 @@ def test_failures_beyond_memory_are_exact(
     """Scores are counted in bins, but the worst rows and the edge between them and others are those of the rows."""
     monkeypatch.setattr("isonomia.data.engines.role_counts.EXACT_ROWS", 500)
     monkeypatch.setattr("isonomia.data.engines.spread.BINS", 512)
-    monkeypatch.setattr("isonomia.data.engines.ranked.BINS", 512)
-    monkeypatch.setattr("isonomia.data.engines.ranked.SINGLE_ROWS", 50)
+    monkeypatch.setattr("isonomia.data.engines.spread.SINGLE_ROWS", 50)
     frame, roles = made(1500)  # few enough for PostgreSQL to keep them in the order in which they came
     roles = {key: value for key, value in roles.items() if value is not None}
     file = tmp_path / "rows.parquet"

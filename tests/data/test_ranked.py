@@ -63,8 +63,8 @@ def away(factors: list[float], middle: float) -> Any:
 
 
 def test_ranks_are_those_of_the_sorted_rows(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isonomia.data.engines.ranked.BINS", 256)
-    monkeypatch.setattr("isonomia.data.engines.ranked.SINGLE_ROWS", 100)
+    monkeypatch.setattr("isonomia.data.engines.spread.BINS", 256)
+    monkeypatch.setattr("isonomia.data.engines.spread.SINGLE_ROWS", 100)
     frame = made().filter(pl.col("x").is_finite())
     groups = [(text, flag) for text in sorted(set(frame["it's"])) for flag in (True, False, None)]
     factors = [1.0, 2.0, 0.5, 3.0, 1.0, 1.0, 10.0, 1.0, 0.25]

@@ -147,7 +147,7 @@ def test_other_libraries_with_missing_numbers(library: str) -> None:
     frame["late"] = RNG.integers(0, 4, 300).astype(float)
     names = ["age", "pay", "late"]
     if library == "lightgbm":
-        model = pytest.importorskip("lightgbm").LGBMClassifier(n_estimators=8, num_leaves=6, verbose=-1)
+        model = pytest.importorskip("lightgbm").LGBMClassifier(n_estimators=8, num_leaves=6, verbose=-1, n_jobs=1)
     elif library == "xgboost":
         model = pytest.importorskip("xgboost").XGBClassifier(n_estimators=8, max_depth=3, n_jobs=1)
     elif library == "catboost":

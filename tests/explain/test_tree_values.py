@@ -36,7 +36,7 @@ EACH, TOGETHER = np.arange(7), np.array([0, 0, 1, 2, 3, 3, 3])
 
 def lightgbm_model(**options: Any) -> Any:
     library = pytest.importorskip("lightgbm")
-    return library.LGBMClassifier(n_estimators=6, num_leaves=12, verbose=-1, random_state=0, **options)
+    return library.LGBMClassifier(n_estimators=6, num_leaves=12, verbose=-1, random_state=0, n_jobs=1, **options)
 
 
 def xgboost_model() -> Any:

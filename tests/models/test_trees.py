@@ -34,7 +34,7 @@ X = np.where(RNG.random((500, 4)) < 0.5, RNG.integers(-4, 5, (500, 4)) / 2, RNG.
 POINTS = X[:, 0] + X[:, 1] * (X[:, 2] > 0) + RNG.normal(0, 0.3, 500)
 TWO, THREE, NUMBER = (POINTS > 0).astype(int), np.digitize(POINTS, [-1, 1]), np.exp(POINTS / 3)
 
-LIGHT: dict[str, Any] = {"n_estimators": 7, "num_leaves": 8, "verbose": -1, "random_state": 0}
+LIGHT: dict[str, Any] = {"n_estimators": 7, "num_leaves": 8, "verbose": -1, "random_state": 0, "n_jobs": 1}
 EXTREME: dict[str, Any] = {"n_estimators": 7, "max_depth": 3, "random_state": 0, "n_jobs": 1}
 HISTOGRAM: dict[str, Any] = {"max_iter": 7, "max_leaf_nodes": 8, "random_state": 0}
 CLASSIFIERS: dict[str, Any] = {

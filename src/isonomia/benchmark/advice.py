@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,9 +91,8 @@ def advice_table(cells: Cells, finds: Finds) -> Table:
 
 def advice_notes(cells: Cells) -> tuple[Message, ...]:
     """The answer in sentences: the best method of each kind over all settings, and its price."""
-    kinds: Sequence[Finds] = ("subgroups", "pairs")
     found: list[Message] = []
-    for finds in kinds:
+    for finds in PRIMARY:
         rows = advice_rows(cells, finds)
         if not rows:
             continue

@@ -44,8 +44,7 @@ def save_figures(cells: Cells, folder: Path, *, language: str, nemenyi: bool = F
 
 
 def _drawn(cells: Cells, language: str, nemenyi: bool) -> Iterator[tuple[str, Figure]]:
-    kinds: tuple[Finds, ...] = ("subgroups", "pairs")
-    for finds in kinds:
+    for finds in PRIMARY:
         if len(cells.methods(finds)) < 2 or len(cells.scores(finds, PRIMARY[finds], cells.to_find()).blocks) < 2:
             continue
         yield f"critical_difference_{finds}", critical_difference_figure(cells, finds, language, nemenyi=nemenyi)

@@ -135,9 +135,7 @@ GRIDS.add(
         settings=_quick(),
         seeds=5,
         budget="b10k_20s",
-    )
-)
-GRIDS.add(
+    ),
     Grid(
         id="standard",
         purpose="every factor alone, the corners of bias by size, 8 nulls: 60 settings, 10 seeds",
@@ -145,9 +143,7 @@ GRIDS.add(
         seeds=10,
         budget="b10k",
         method_seeds=5,
-    )
-)
-GRIDS.add(
+    ),
     Grid(
         id="paper",
         purpose="every factor alone, bias by size, 64 Sobol points, 20 nulls: about 150 settings, 20 seeds",
@@ -160,5 +156,5 @@ GRIDS.add(
         seeds=20,
         budget="b10k",
         method_seeds=5,
-    )
+    ),
 )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from isonomia.data import Dataset
 from isonomia.data.synthetic import Synthetic
+from isonomia.models.estimators import learner
 from isonomia.registry import Registry
 from isonomia.typing import Floats
 
@@ -136,75 +137,34 @@ def oracle(made: Synthetic, *, aleatoric: float, epistemic: float) -> Oracle:
     return kind(made, aleatoric, epistemic)
 
 
-def _boosting(seed: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
+_BOOSTING: dict[str, Any] = {
+    "classifier": learner("sklearn.ensemble:HistGradientBoostingClassifier", max_iter=80),
+    "regressor": learner("sklearn.ensemble:HistGradientBoostingRegressor", max_iter=80),
+}
 
-    return HistGradientBoostingClassifier(max_iter=80, random_state=seed)
-
-
-def _boosted_numbers(seed: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    return HistGradientBoostingRegressor(max_iter=80, random_state=seed)
-
-
-def _forest(seed: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(n_estimators=50, min_samples_leaf=5, random_state=seed)
-
-
-def _forest_of_numbers(seed: int) -> Any:
-    from sklearn.ensemble import RandomForestRegressor
-
-    return RandomForestRegressor(n_estimators=50, min_samples_leaf=5, random_state=seed)
-
-
-def _logistic(seed: int) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000)
-
-
-def _ridge(seed: int) -> Any:
-    from sklearn.linear_model import Ridge
-
-    return Ridge()
-
-
-def _network(seed: int) -> Any:
-    from sklearn.neural_network import MLPClassifier
-
-    return MLPClassifier((32, 16), max_iter=40, random_state=seed)
-
-
-def _network_of_numbers(seed: int) -> Any:
-    from sklearn.neural_network import MLPRegressor
-
-    return MLPRegressor((32, 16), max_iter=40, random_state=seed)
-
-
-for _model in (
+BENCHMARK_MODELS.add(
     BenchmarkModel(
-        id="logistic", purpose="logistic or ridge regression", classifier=_logistic, regressor=_ridge, scaled=True
-    ),
-    BenchmarkModel(id="forest", purpose="random forest of 50 trees", classifier=_forest, regressor=_forest_of_numbers),
-    BenchmarkModel(
-        id="boosting", purpose="gradient boosting, 80 rounds", classifier=_boosting, regressor=_boosted_numbers
-    ),
-    BenchmarkModel(
-        id="network",
-        purpose="neural network, layers of 32 and 16",
-        classifier=_network,
-        regressor=_network_of_numbers,
+        id="logistic",
+        purpose="logistic or ridge regression",
+        classifier=learner("sklearn.linear_model:LogisticRegression", max_iter=1000),
+        regressor=learner("sklearn.linear_model:Ridge"),
         scaled=True,
     ),
     BenchmarkModel(
-        id="boosting_blind",
-        purpose="gradient boosting without the protected columns",
-        classifier=_boosting,
-        regressor=_boosted_numbers,
-        blind=True,
+        id="forest",
+        purpose="random forest of 50 trees",
+        classifier=learner("sklearn.ensemble:RandomForestClassifier", n_estimators=50, min_samples_leaf=5),
+        regressor=learner("sklearn.ensemble:RandomForestRegressor", n_estimators=50, min_samples_leaf=5),
     ),
-):
-    BENCHMARK_MODELS.add(_model)
+    BenchmarkModel(id="boosting", purpose="gradient boosting, 80 rounds", **_BOOSTING),
+    BenchmarkModel(
+        id="network",
+        purpose="neural network, layers of 32 and 16",
+        classifier=learner("sklearn.neural_network:MLPClassifier", hidden_layer_sizes=(32, 16), max_iter=40),
+        regressor=learner("sklearn.neural_network:MLPRegressor", hidden_layer_sizes=(32, 16), max_iter=40),
+        scaled=True,
+    ),
+    BenchmarkModel(
+        id="boosting_blind", purpose="gradient boosting without the protected columns", blind=True, **_BOOSTING
+    ),
+)

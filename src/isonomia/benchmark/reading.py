@@ -36,8 +36,6 @@ from isonomia.report import Document, Section
 if TYPE_CHECKING:
     from isonomia.store import Store
 
-KINDS: tuple[Finds, ...] = ("subgroups", "pairs")
-
 
 @dataclass(frozen=True, eq=False)
 class Benchmark(Shown):
@@ -56,7 +54,7 @@ class Benchmark(Shown):
     @cached_property
     def results(self) -> tuple[Result, ...]:
         """The parts of the report."""
-        kinds = [finds for finds in KINDS if len(self.cells.methods(finds)) > 0]
+        kinds = [finds for finds in PRIMARY if len(self.cells.methods(finds)) > 0]
         ranked = [finds for finds in kinds if self.cells.to_find()]
         parts = [_advice(self.cells, ranked)] if ranked else []
         parts += [_scores(self.cells, finds) for finds in ranked]

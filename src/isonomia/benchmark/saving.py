@@ -10,7 +10,7 @@ from isonomia.atomic import write_whole
 from isonomia.benchmark.figures import save_figures
 from isonomia.benchmark.grids import BUDGETS
 from isonomia.benchmark.latex_scores import latex_scores
-from isonomia.benchmark.summary import Cells, csv_rows
+from isonomia.benchmark.summary import PRIMARY, Cells, csv_rows
 from isonomia.benchmark.tables import summary_table
 from isonomia.errors import SpecError
 from isonomia.languages import languages
@@ -37,7 +37,7 @@ def save_benchmark(
     for language in languages():
         paths = save(benchmark.document, folder / language, language=language)
         written |= {f"{language}/{form}": path for form, path in paths.items()}
-        for finds in ("subgroups", "pairs"):
+        for finds in PRIMARY:
             if cells.to_find() and cells.methods(finds):
                 path = folder / "tables" / f"{finds}.{language}.tex"
                 written[f"tables/{path.name}"] = write_whole(path, latex_scores(cells, finds, language))
@@ -51,7 +51,7 @@ def save_benchmark(
 def _summary(cells: Cells) -> str:
     """One row per kind and method; the scores of both kinds as columns."""
     rows: list[dict[str, Any]] = []
-    for finds in ("subgroups", "pairs"):
+    for finds in PRIMARY:
         if cells.methods(finds, ranked=False):
             rows += [{"finds": finds, **row} for row in summary_table(cells, finds).rows()]
     names = list(dict.fromkeys(name for row in rows for name in row))

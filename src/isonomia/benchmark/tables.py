@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -197,9 +196,8 @@ def bias_by_size_table(cells: Cells, finds: Finds) -> Table | None:
 def null_table(cells: Cells) -> Table | None:
     """In how many runs without any bias a method claims something; None where no null was run."""
     nulls = set(cells.nulls())
-    kinds: Sequence[Finds] = ("subgroups", "pairs")
     rows = []
-    for finds in kinds:
+    for finds in PRIMARY:
         claimed = cells.scores(finds, "claimed", sorted(nulls, key=repr), ranked=False)
         for index, method in enumerate(claimed.methods):
             runs = claimed.values[:, :, index]
@@ -257,8 +255,7 @@ def variance_table(cells: Cells) -> Table | None:
     if len(seeds) < 2:
         return None
     rows = []
-    kinds: Sequence[Finds] = ("subgroups", "pairs")
-    for finds in kinds:
+    for finds in PRIMARY:
         for method in cells.methods(finds):
             grid = _by_seeds(cells, finds, method)
             if grid is not None:

@@ -165,22 +165,15 @@ def _at(ordered: Floats, position: float) -> Floats:
     return low + (position - below) * (high - low)
 
 
-def bootstrap_interval(
-    value: ArrayLike, draws: NDArray[Any], level: float = 0.95, *, hold: bool = False
-) -> tuple[Floats, Floats]:
-    """The percentile interval of replicates along the last axis; with `hold` widened to contain the value.
+def bootstrap_interval(value: ArrayLike, draws: NDArray[Any], level: float = 0.95) -> tuple[Floats, Floats]:
+    """The percentile interval of replicates along the last axis; none where there is no value.
 
-    Gaps (largest less smallest) and other extremes are biased: their replicates lie above the value, so the plain
-    interval can miss it. An interval of such a figure holds its value.
-
-    >>> ends = bootstrap_interval(0.0, np.linspace(0.1, 0.3, 201), hold=True)
+    >>> ends = bootstrap_interval(0.2, np.linspace(0.1, 0.3, 201))
     >>> [round(float(end), 3) for end in ends]
-    [0.0, 0.295]
+    [0.105, 0.295]
     """
     at = np.asarray(value, dtype=float)
     low, high = _percentile(np.asarray(draws, dtype=float), level)
-    if hold:
-        low, high = np.minimum(low, at), np.maximum(high, at)
     absent = np.isnan(at)
     if absent.any():
         return np.where(absent, np.nan, low), np.where(absent, np.nan, high)

@@ -310,9 +310,7 @@ METRICS.add(
             "R. G. Newcombe (2006), Stat. Med. 25:559",
             "E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), Biometrics 44:837",
         ),
-    )
-)
-METRICS.add(
+    ),
     Metric(
         id="macro_auc",
         purpose="mean over classes of the area under the ROC curve of one class against the rest",
@@ -331,9 +329,7 @@ METRICS.add(
         prepared=_prepared_macro,
         interval="delong",
         references=("F. Provost, P. Domingos (2000), CeDER IS-00-04",),
-    )
-)
-METRICS.add(
+    ),
     Metric(
         id="pr_auc",
         purpose="average precision: the area under the precision-recall curve",
@@ -351,9 +347,7 @@ METRICS.add(
         prepared=_prepared_precision,
         interval="logit",
         references=("K. Boyd, K. H. Eng, C. D. Page (2013), ECML PKDD, 451",),
-    )
-)
-METRICS.add(
+    ),
     Metric(
         id="max_error",
         purpose="size of the largest error",
@@ -366,5 +360,5 @@ METRICS.add(
         undefined=msg("there are no rows"),
         format="num",
         from_rows=max_error,
-    )
+    ),
 )

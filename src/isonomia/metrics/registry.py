@@ -183,8 +183,8 @@ class MetricRegistry(Registry[Metric]):
         super().__init__("metric", package="isonomia.metrics", order=lambda entry: entry.order)
         self._aliases: dict[str, Metric] = {}
 
-    def add(self, entry: Metric) -> Metric:
-        """Put a metric in; its id and its second names must be new."""
+    def _put(self, entry: Metric) -> None:
+        """Its id and its second names must be new."""
         for name in (entry.id, *entry.aliases):
             if name in self._aliases or name in self._entries:
                 raise SpecError(f"The metric '{name}' is already registered. Choose another id.")
@@ -192,7 +192,7 @@ class MetricRegistry(Registry[Metric]):
         for alias, title in entry.aliases.items():
             others = {name: heading for name, heading in every.items() if name != alias}
             self._aliases[alias] = replace(entry, id=alias, title=title, aliases=others)
-        return super().add(entry)
+        super()._put(entry)
 
     def __getitem__(self, entry_id: str | Metric) -> Metric:
         entry_id = entry_id.id if isinstance(entry_id, Metric) else entry_id

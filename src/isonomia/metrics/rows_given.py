@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Task, to_numpy
+from isonomia.data import to_numpy
 from isonomia.metrics.rows import Rows
 from isonomia.models import Surface
 from isonomia.subject import Subject, are_probabilities, is_column
@@ -20,7 +20,6 @@ def rows_given(
     weights: Any = None,
     counts: NDArray[np.int64] | None = None,
     positive: Any = None,
-    task: Task | None = None,
 ) -> Rows:
     """Truth as codes, predictions as a `Surface`, weights.
 
@@ -36,8 +35,8 @@ def rows_given(
         plain = None if weights is None else np.asarray(to_numpy(weights), dtype=float)
         return Rows(data, model, plain, counts)
     columns = is_column(model) and is_column(data)
-    scores = model if columns and are_probabilities(model, data, task) else None
+    scores = model if columns and are_probabilities(model, data, None) else None
     subject = Subject.of(
-        data, None if scores is not None else model, y_score=scores, weights=weights, positive=positive, task=task
+        data, None if scores is not None else model, y_score=scores, weights=weights, positive=positive
     )
     return Rows(subject.outcome.truth, subject.surface, subject.weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
@@ -27,14 +28,15 @@ from isonomia.typing import Indices
 SENSITIVE = NAMES.or_none("where it comes as sensitive_features")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Mitigator(BaseEstimator):  # type: ignore[misc]
     """An estimator that knows the groups of its rows.
 
-    A subclass declares the kinds of its options in `__kinds__` and sets them unchanged in `__init__`.
+    The options of a subclass are its fields, which `__init__` sets unchanged; `__kinds__` declares their kinds.
     """
 
     __kinds__: ClassVar[Mapping[str, Kind[Any]]] = {"sensitive": SENSITIVE}
-    sensitive: str | Sequence[str] | None
+    sensitive: str | Sequence[str] | None = None
 
     def _options(self) -> dict[str, Any]:
         """The options as plain values, or one error with everything that is wrong with them."""
@@ -100,8 +102,9 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]
         unseen = [label for label in groups.observed().labels if label not in index_of]
         if unseen:
             raise DataError(
-                f"{type(self).__name__} met a group that it was not fitted on: {_named(unseen[0])}. Known: "
-                f"{', '.join(map(_named, self.groups_[:12]))}. Fit it on data with every group, or merge rare values."
+                f"{type(self).__name__} met a group that it was not fitted on: {group_name(unseen[0])}. "
+                f"Known: {', '.join(map(group_name, self.groups_[:12]))}. "
+                "Fit it on data with every group, or merge rare values."
             )
         table = np.array([index_of.get(label, 0) for label in groups.labels], dtype=np.intp)
         return table[groups.codes]
@@ -151,6 +154,6 @@ def _columns(X: Any, names: Sequence[str], owner: str) -> dict[str, nw.Series[An
     return {name: table[name] for name in names}
 
 
-def _named(group: tuple[Any, ...]) -> str:
+def group_name(group: tuple[Any, ...]) -> str:
     """A group as a person reads it: its values."""
     return " x ".join("missing" if value is None else str(value) for value in group)

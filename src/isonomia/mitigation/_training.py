@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -121,15 +122,44 @@ def inner_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-class TrainingMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class MetaMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
+    """Has an estimator inside, which may be kept from seeing the protected attribute."""
+
+    __kinds__: ClassVar = {"sensitive": SENSITIVE, "drop_sensitive": DROP_SENSITIVE}
+    estimator: Any = field(default=None, kw_only=False)
+    drop_sensitive: bool = False
+
+    def _template(self) -> Any:
+        """The estimator to train."""
+        return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+
+    def _read(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+    ) -> tuple[Any, NDArray[Any], Codes, Floats | None]:
+        """What `fit` is given: the features, the outcomes, the group and the weight of every row."""
+        outcomes = self._target(y)
+        groups = self._learn_groups(X, sensitive_features)
+        rows = self._features(X, reset=True, drop=self.drop_sensitive)
+        if len(groups) != len(outcomes):
+            raise DataError(f"X has {len(groups)} rows, but y has {len(outcomes)}: inconsistent numbers of samples.")
+        return rows, outcomes, groups, check_weights(sample_weight, len(outcomes), what="`sample_weight`")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._template())
+        for part in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):
+            setattr(tags, part, deepcopy(getattr(inner, part)))
+        tags.target_tags.multi_output = False
+        return tags
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TrainingMitigator(MetaMitigator):
     """Trains an estimator on changed data or weights; predictions are those of the trained estimator.
 
     A subclass writes `_train`, which returns the fitted estimator.
     """
-
-    __kinds__: ClassVar = {"sensitive": SENSITIVE, "drop_sensitive": DROP_SENSITIVE}
-    estimator: Any
-    drop_sensitive: bool
 
     @classmethod
     def takes_prepared(cls, last: Any) -> bool:
@@ -139,10 +169,6 @@ class TrainingMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
         other steps would learn the same inside it.
         """
         return False
-
-    def _template(self) -> Any:
-        """The estimator to train."""
-        return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
 
     def _train(
         self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
@@ -164,12 +190,7 @@ class TrainingMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
             A weight per row; counts become sums of weights.
         """
         options = self._options()
-        outcomes = self._target(y)
-        groups = self._learn_groups(X, sensitive_features)
-        rows = self._features(X, reset=True, drop=self.drop_sensitive)
-        if len(groups) != len(outcomes):
-            raise DataError(f"X has {len(groups)} rows, but y has {len(outcomes)}: inconsistent numbers of samples.")
-        weights = check_weights(sample_weight, len(outcomes), what="`sample_weight`")
+        rows, outcomes, groups, weights = self._read(X, y, sensitive_features, sample_weight)
         self.estimator_ = self._train(clone(self._template()), rows, outcomes, groups, weights, options)
         if hasattr(self.estimator_, "classes_"):
             self.classes_ = self.estimator_.classes_
@@ -201,11 +222,3 @@ class TrainingMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The score of the trained estimator: accuracy, or R² of a regression."""
         return float(self._ask("score", X, y, **({} if sample_weight is None else {"sample_weight": sample_weight})))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._template())
-        for part in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):
-            setattr(tags, part, deepcopy(getattr(inner, part)))
-        tags.target_tags.multi_output = False
-        return tags

@@ -1,7 +1,8 @@
-"""Families of scikit-learn estimators by class name, and the steps before the last estimator of a pipeline."""
+"""Families of scikit-learn estimators by class name, the steps of a pipeline, and estimators made from a seed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 LINEAR_CLASSIFIERS = (
@@ -53,3 +54,15 @@ def split_pipeline(model: Any) -> tuple[list[Any], Any]:
         return [], model
     inner, last = split_pipeline(model.steps[-1][1])
     return [step for _, step in model.steps[:-1]] + inner, last
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """The estimator with a seed, where it takes one."""
+    return estimator.set_params(random_state=seed) if "random_state" in estimator.get_params() else estimator
+
+
+def learner(path: str, **options: Any) -> Callable[[int], Any]:
+    """From a seed to an estimator of the class that ``module:name`` names, which is imported when one is made."""
+    from isonomia.models.loading import import_object
+
+    return lambda seed: seeded(import_object(path)(**options), seed)

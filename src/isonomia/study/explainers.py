@@ -130,9 +130,7 @@ STUDY_EXPLAINERS.add(
         families=(),
         explain=_kernel,
         short="kernel",
-    )
-)
-STUDY_EXPLAINERS.add(
+    ),
     StudyExplainer(
         id="tree",
         purpose="interventional Tree SHAP of the probability, all training rows as background",
@@ -140,9 +138,7 @@ STUDY_EXPLAINERS.add(
         families=("trees",),
         explain=_tree,
         short="tree",
-    )
-)
-STUDY_EXPLAINERS.add(
+    ),
     StudyExplainer(
         id="linear_independent",
         purpose="Linear SHAP of the log odds, columns taken as independent",
@@ -150,9 +146,7 @@ STUDY_EXPLAINERS.add(
         families=("linear",),
         explain=lambda given: given.shapley(method="linear", output="log_odds"),
         unit="log odds",
-    )
-)
-STUDY_EXPLAINERS.add(
+    ),
     StudyExplainer(
         id="linear_correlated",
         purpose="Linear SHAP of the log odds, columns taken as correlated and normal",
@@ -161,5 +155,5 @@ STUDY_EXPLAINERS.add(
         explain=lambda given: given.shapley(method="linear_correlated", output="log_odds"),
         unit="log odds",
         short="linear",
-    )
+    ),
 )

@@ -89,32 +89,26 @@ STUDY_FIXES.add(
         title=msg("unmitigated"),
         prepare=_plain,
         short="orig",
-    )
-)
-STUDY_FIXES.add(
+    ),
     StudyFix(
         id="reweighing",
         purpose="weights that make group and outcome independent",
         title=msg("reweighing"),
         prepare=_reweighed,
         short="rw",
-    )
-)
-STUDY_FIXES.add(
+    ),
     StudyFix(
         id="undersampling_0",
         purpose="undersampling, d = 0: both groups get the overall rate",
         title=msg("undersampling, d = 0"),
         prepare=_undersampled("undersampling_0", 0.0),
         short="usd0",
-    )
-)
-STUDY_FIXES.add(
+    ),
     StudyFix(
         id="undersampling_-1",
         purpose="undersampling, d = -1: the groups exchange their rates",
         title=msg("undersampling, d = -1"),
         prepare=_undersampled("undersampling_-1", -1.0),
         short="usd-1",
-    )
+    ),
 )

@@ -89,27 +89,21 @@ STUDY_MEASURES.add(
         title=msg("statistical parity"),
         compute=_difference("selection_rate"),
         published=lambda row: row["stat_parity"],
-    )
-)
-STUDY_MEASURES.add(
+    ),
     StudyMeasure(
         id="equal_opportunity",
         purpose="the same among people with the favourable outcome",
         title=msg("equal opportunity"),
         compute=_difference("tpr"),
         published=lambda row: row["equal_opport"],
-    )
-)
-STUDY_MEASURES.add(
+    ),
     StudyMeasure(
         id="counterfactual",
         purpose="change of decisions on privileged people who become unprivileged",
         title=msg("counterfactual difference"),
         compute=_counterfactual,
         published=lambda row: row["counterfactual"],
-    )
-)
-STUDY_MEASURES.add(
+    ),
     StudyMeasure(
         id="inconsistency",
         purpose="1 - consistency with the 5 nearest neighbours, the person included",
@@ -117,9 +111,7 @@ STUDY_MEASURES.add(
         compute=_inconsistency,
         unsigned=True,
         published=lambda row: 1 - row["consistency"],
-    )
-)
-STUDY_MEASURES.add(
+    ),
     StudyMeasure(
         id="generalized_entropy",
         purpose="generalized entropy of benefits, alpha = 2",
@@ -127,7 +119,7 @@ STUDY_MEASURES.add(
         compute=_entropy,
         unsigned=True,
         published=lambda row: row["entropy_index"],
-    )
+    ),
 )
 
 

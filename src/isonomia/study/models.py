@@ -8,6 +8,7 @@ from typing import Any
 
 from isonomia.errors import SpecError
 from isonomia.languages import Message, msg
+from isonomia.models.estimators import LINEAR_CLASSIFIERS, learner, seeded, split_pipeline
 from isonomia.registry import Registry
 
 
@@ -38,68 +39,38 @@ class StudyModel:
 STUDY_MODELS: Registry[StudyModel] = Registry("study_model", word="model")
 
 
-def _logistic(seed: int) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(solver="liblinear", random_state=seed)
-
-
-def _forest(seed: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(n_estimators=10, max_depth=5, min_samples_leaf=2, random_state=seed)
-
-
-def _boosting(seed: int) -> Any:
-    from sklearn.ensemble import GradientBoostingClassifier
-
-    return GradientBoostingClassifier(subsample=0.9, random_state=seed)
-
-
-def _svm(seed: int) -> Any:
-    from isonomia.study.vectors import VectorMachine
-
-    return VectorMachine(random_state=seed)
-
-
 STUDY_MODELS.add(
     StudyModel(
         id="logistic",
         purpose="logistic regression (liblinear)",
         title=msg("logistic regression"),
-        make=_logistic,
+        make=learner("sklearn.linear_model:LogisticRegression", solver="liblinear"),
         family="linear",
         short="lr",
-    )
-)
-STUDY_MODELS.add(
+    ),
     StudyModel(
         id="forest",
         purpose="random forest: 10 trees, depth 5, at least 2 rows per leaf",
         title=msg("random forest"),
-        make=_forest,
+        make=learner("sklearn.ensemble:RandomForestClassifier", n_estimators=10, max_depth=5, min_samples_leaf=2),
         family="trees",
         short="rf",
-    )
-)
-STUDY_MODELS.add(
+    ),
     StudyModel(
         id="boosting",
         purpose="gradient boosting on samples of 90% of the rows",
         title=msg("gradient boosting"),
-        make=_boosting,
+        make=learner("sklearn.ensemble:GradientBoostingClassifier", subsample=0.9),
         family="trees",
         short="gb",
-    )
-)
-STUDY_MODELS.add(
+    ),
     StudyModel(
         id="svm",
         purpose="support vector machine, radial kernel, probabilities",
         title=msg("support vector machine"),
-        make=_svm,
+        make=learner("isonomia.study.vectors:VectorMachine"),
         short="svm",
-    )
+    ),
 )
 
 
@@ -109,8 +80,6 @@ def own_model(name: str, estimator: Any) -> StudyModel:
     A function or class without arguments that makes the estimator is called once.
     """
     from sklearn.base import clone
-
-    from isonomia.models.estimators import LINEAR_CLASSIFIERS, split_pipeline
 
     if isinstance(estimator, type) or (callable(estimator) and not hasattr(estimator, "fit")):
         try:
@@ -124,12 +93,11 @@ def own_model(name: str, estimator: Any) -> StudyModel:
         )
     last = type(split_pipeline(estimator)[1]).__name__
     trees = any(part in last for part in ("Forest", "Boosting", "Trees", "DecisionTree", "LGBM", "XGB", "CatBoost"))
-
-    def make(seed: int) -> Any:
-        made = clone(estimator)
-        if "random_state" in made.get_params():
-            made.set_params(random_state=seed)
-        return made
-
     family = "linear" if last in LINEAR_CLASSIFIERS else "trees" if trees else "other"
-    return StudyModel(id=name, purpose=last, title=Message.literal(name), make=make, family=family)
+    return StudyModel(
+        id=name,
+        purpose=last,
+        title=Message.literal(name),
+        make=lambda seed: seeded(clone(estimator), seed),
+        family=family,
+    )

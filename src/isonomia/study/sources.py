@@ -163,9 +163,7 @@ STUDY_DATA.add(
         load=_catalog("adult", "sex"),
         paper=_adult,
         short="adult",
-    )
-)
-STUDY_DATA.add(
+    ),
     StudyData(
         id="compas",
         purpose="Broward County: not charged again within two years, by race",
@@ -173,9 +171,7 @@ STUDY_DATA.add(
         load=_catalog("compas", "race"),
         released=("two_year_recid", "race"),
         short="compas",
-    )
-)
-STUDY_DATA.add(
+    ),
     StudyData(
         id="default",
         purpose="Taiwan 2005: credit card default, by sex",
@@ -183,9 +179,7 @@ STUDY_DATA.add(
         load=_catalog("default", "SEX"),
         paper=_default,
         short="default",
-    )
-)
-STUDY_DATA.add(
+    ),
     StudyData(
         id="german",
         purpose="German bank: good credit risk, by age",
@@ -193,23 +187,19 @@ STUDY_DATA.add(
         load=_catalog("german", "age"),
         released=("credit_risk", "age"),
         short="german",
-    )
-)
-STUDY_DATA.add(
+    ),
     StudyData(
         id="pnad_sex",
         purpose="Brazil 2015: income above 2,500 reais, by sex",
         title=msg("PNAD, sex"),
         load=_pnad("Sexo", "Cor"),
         short="pnad_genero",
-    )
-)
-STUDY_DATA.add(
+    ),
     StudyData(
         id="pnad_race",
         purpose="Brazil 2015: income above 2,500 reais, by race",
         title=msg("PNAD, race"),
         load=_pnad("Cor", "Sexo"),
         short="pnad_raca",
-    )
+    ),
 )

@@ -53,7 +53,7 @@ MAKERS: dict[str, Any] = {
     "forest": lambda: RandomForestClassifier(8, max_depth=6, random_state=0),
     "boosting": lambda: GradientBoostingClassifier(n_estimators=10, random_state=0),
     "binned": lambda: HistGradientBoostingClassifier(max_iter=10, random_state=0),
-    "lightgbm": lambda: lightgbm.LGBMClassifier(n_estimators=10, verbose=-1, random_state=0),
+    "lightgbm": lambda: lightgbm.LGBMClassifier(n_estimators=10, verbose=-1, random_state=0, n_jobs=1),
     "xgboost": lambda: xgboost.XGBClassifier(n_estimators=10, max_depth=4, random_state=0, n_jobs=1),
 }
 SCALERS: dict[str, Any] = {
@@ -102,7 +102,7 @@ def test_a_known_box_is_found(kind: str) -> None:
     maker = {
         "forest": lambda: RandomForestClassifier(8, max_features=None, random_state=0),
         "binned": lambda: HistGradientBoostingClassifier(max_iter=30, random_state=0),
-        "lightgbm": lambda: lightgbm.LGBMClassifier(n_estimators=30, verbose=-1, random_state=0),
+        "lightgbm": lambda: lightgbm.LGBMClassifier(n_estimators=30, verbose=-1, random_state=0, n_jobs=1),
         "xgboost": lambda: xgboost.XGBClassifier(n_estimators=30, random_state=0, n_jobs=1),
         "boosting": lambda: GradientBoostingClassifier(n_estimators=30, max_depth=4, random_state=0),
     }.get(kind, MAKERS[kind])
@@ -219,7 +219,7 @@ def test_models_that_are_not_read_are_named() -> None:
             "CalibratedClassifierCV": CalibratedClassifierCV(tree, cv=2).fit(NUMBERS.decode(rows), decide(rows)),
             "VotingClassifier": VotingClassifier([("a", tree)], voting="soft").fit(NUMBERS.decode(rows), decide(rows)),
             "two classes": make_pipeline(StandardScaler(), several).fit(NUMBERS.decode(rows), np.arange(200) % 3),
-            "linear leaves": lightgbm.LGBMClassifier(n_estimators=2, linear_tree=True, verbose=-1).fit(
+            "linear leaves": lightgbm.LGBMClassifier(n_estimators=2, linear_tree=True, verbose=-1, n_jobs=1).fit(
                 NUMBERS.decode(rows), decide(rows)
             ),
             "gblinear": xgboost.XGBClassifier(booster="gblinear", n_jobs=1).fit(NUMBERS.decode(rows), decide(rows)),

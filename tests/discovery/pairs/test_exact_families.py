@@ -67,7 +67,14 @@ def ordinal() -> Any:
 
 
 #: Binned models leave out bins with few people otherwise.
-LIGHT: dict[str, Any] = {"n_estimators": 6, "num_leaves": 6, "min_child_samples": 3, "verbose": -1, "random_state": 0}
+LIGHT: dict[str, Any] = {
+    "n_estimators": 6,
+    "num_leaves": 6,
+    "min_child_samples": 3,
+    "verbose": -1,
+    "random_state": 0,
+    "n_jobs": 1,
+}
 EXTREME: dict[str, Any] = {"n_estimators": 6, "max_depth": 3, "random_state": 0, "n_jobs": 1}
 BINNED: dict[str, Any] = {"max_iter": 6, "max_leaf_nodes": 6, "min_samples_leaf": 3, "random_state": 0}
 

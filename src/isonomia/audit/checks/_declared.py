@@ -8,8 +8,17 @@ from typing import Any
 
 from isonomia.audit.check_registry import CHECKS, Check
 from isonomia.evidence import Result
-from isonomia.parameters import parameters_of
+from isonomia.parameters import Parameter, parameters_of
 from isonomia.subject import Subject
+
+#: What an audit sets for all checks; it is an option of a check only where the check has a default of its own.
+SHARED = ("level", "seed", "n_boot", "min_per_group", "min_samples")
+
+
+def options_of(function: Callable[..., Any], **defaults: Any) -> tuple[Parameter, ...]:
+    """The options of a check that is one function: all of its own but those that the audit sets."""
+    every = (one.name for one in parameters_of(function))
+    return parameters_of(function, *(name for name in every if name not in SHARED or name in defaults), **defaults)
 
 
 def settings(
@@ -36,7 +45,7 @@ def settings(
 def declare(
     code: str,
     function: Callable[..., Result],
-    *options: str,
+    *,
     defaults: Mapping[str, Any] | None = None,
     max_boot: int | None = None,
     **facts: Any,
@@ -45,8 +54,6 @@ def declare(
 
     Parameters
     ----------
-    options
-        The names of its parameters that are options of the check.
     defaults
         Defaults that differ from the function's own; None leaves the value to the subject.
     max_boot
@@ -59,4 +66,4 @@ def declare(
         assert subject.truth is not None  # says why the check does not apply, where there is no target
         return function(subject, **settings(subject, function, given, max_boot=max_boot))
 
-    CHECKS.add(Check(id=code, run=run, parameters=parameters_of(function, *options, **(defaults or {})), **facts))
+    CHECKS.add(Check(id=code, run=run, parameters=options_of(function, **(defaults or {})), **facts))

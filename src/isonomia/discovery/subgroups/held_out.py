@@ -13,9 +13,8 @@ from isonomia.discovery.subgroups import present
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.nested import KEEP, added_by_conditions, without_idle_conditions
 from isonomia.discovery.subgroups.one_by_one import (
-    BEYOND,
-    NOTE,
     best_of_each_kind,
+    joined,
     rows_taken,
     with_plain_figures,
 )
@@ -170,16 +169,7 @@ def _step_by_step(method: Method, problem: Problem, searched: Problem, other: Pr
         taken += best
         if not best or searched.clock.over:
             break
-    first = steps[0]
-    search = replace(
-        first,
-        tested=max(step.tested for step in steps),
-        nodes=sum(step.nodes for step in steps),
-        complete=all(step.complete for step in steps),
-        columns=(*first.columns, BEYOND),
-        notes=(*first.notes, NOTE),
-    )
-    return _Way(search, found)
+    return _Way(joined(steps), found)
 
 
 def _beyond_better(method: Method, problem: Problem, found: Sequence[Subgroup]) -> list[Subgroup]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -49,13 +49,22 @@ def one_by_one(method: Method, problem: Problem) -> Search:
             break
     kinds = list(dict.fromkeys(present.kind_of_finding(item) for item in found))
     found.sort(key=lambda item: kinds.index(present.kind_of_finding(item)))
+    search = joined(steps)
+    return replace(
+        search,
+        subgroups=tuple(with_plain_figures(method, problem, item) for item in found),
+        complete=search.complete and not problem.clock.over,
+    )
+
+
+def joined(steps: Sequence[Search]) -> Search:
+    """Searches that went on where the one before ended, as one."""
     first = steps[0]
     return replace(
         first,
-        subgroups=tuple(with_plain_figures(method, problem, item) for item in found),
         tested=max(step.tested for step in steps),
         nodes=sum(step.nodes for step in steps),
-        complete=all(step.complete for step in steps) and not problem.clock.over,
+        complete=all(step.complete for step in steps),
         columns=(*first.columns, BEYOND),
         notes=(*first.notes, NOTE),
     )

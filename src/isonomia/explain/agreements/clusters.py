@@ -72,8 +72,10 @@ class Clusters:
 
     def share(self, inside: Floats) -> tuple[Estimate, float | None]:
         """The share of rows where `inside` is 1, with its interval on the logit scale."""
+        from scipy.special import expit, logit
+
         total, drawn = self.sums(np.stack([inside, np.ones_like(inside)], axis=1))
-        return self.estimate(float(total[0] / total[1]), drawn[:, 0] / drawn[:, 1], _logit, _expit)
+        return self.estimate(float(total[0] / total[1]), drawn[:, 0] / drawn[:, 1], logit, expit)
 
     def kappa(self, a: Indices, b: Indices, scenarios: int) -> tuple[Estimate, float | None]:
         """Cohen's kappa of two classifications of the rows into scenarios."""
@@ -187,14 +189,6 @@ def _student_p(statistic: float, df: int) -> float:
     from scipy.special import stdtr
 
     return float(2 * stdtr(df, -abs(statistic)))
-
-
-def _logit(share: Floats) -> Floats:
-    return np.log(share) - np.log1p(-share)
-
-
-def _expit(value: Floats) -> Floats:
-    return 1 / (1 + np.exp(-value))
 
 
 def _identity(value: Floats) -> Floats:

@@ -46,9 +46,7 @@ EXPLAINERS.add(
         refuses=_refuses,
         order=10,
         reference="Lundberg et al. (2020); Nadel and Wettenstein (2025)",
-    )
-)
-EXPLAINERS.add(
+    ),
     Explainer(
         id="tree_paths",
         purpose="tree ensembles, where absent columns follow the training rows down the trees (no background)",
@@ -58,5 +56,5 @@ EXPLAINERS.add(
         pairwise=False,
         refuses=_refuses,
         reference="Lundberg et al. (2020)",
-    )
+    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from isonomia.counting import Codes
 from isonomia.errors import DataError, SpecError
 from isonomia.languages import msg
+from isonomia.mitigation._attribute import group_name
 from isonomia.mitigation._training import inner_has
 from isonomia.mitigation.after.fixes import Fix, LogisticFix, MapFix, ScoreFix, transformed
 from isonomia.mitigation.after.maps import isotonic_map, logistic_map
 from isonomia.mitigation.after.multicalibration import PatchFix, multicalibrate, subgroup_sets
-from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Choice, Integer, Number
 from isonomia.typing import Floats
@@ -25,6 +26,7 @@ from isonomia.typing import Floats
 Calibration = Literal["isotonic", "logistic", "multicalibration"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CalibrateByGroup(PostMitigator):
     """Probabilities calibrated within each group, or within every subgroup at once; numbers, within each group.
 
@@ -71,23 +73,9 @@ class CalibrateByGroup(PostMitigator):
         "bins": Integer(2),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        method: Calibration = "isotonic",
-        alpha: float = 0.01,
-        bins: int = 10,
-        prefit: bool = False,
-        folds: int = 3,
-        drop_sensitive: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
-        self.method = method
-        self.alpha = alpha
-        self.bins = bins
+    method: Calibration = "isotonic"
+    alpha: float = 0.01
+    bins: int = 10
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
@@ -114,7 +102,7 @@ class CalibrateByGroup(PostMitigator):
             members, low, high, shift = zip(*patches, strict=True) if patches else ((), (), (), ())
             return PatchFix(columns, labels, members, low, high, shift)
         parts = []
-        for number, name in enumerate(group_names(labels)):
+        for number, name in enumerate(map(group_name, labels)):
             rows = group == number
             if not rows.any():
                 raise DataError(f"The group {name} has no rows to be calibrated on.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -19,6 +19,7 @@ from isonomia.subject import read_attributes
 from isonomia.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CalibratedOdds(PostMitigator):
     """Equal error costs that keep each group calibrated: a share of each better-served group gets its base rate.
 
@@ -53,19 +54,7 @@ class CalibratedOdds(PostMitigator):
     two_classes = True
     __kinds__: ClassVar = {**PostMitigator.__kinds__, "cost": Choice(get_args(CostConstraint))}
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        cost: CostConstraint = "weighted",
-        prefit: bool = False,
-        folds: int = 3,
-        drop_sensitive: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
-        self.cost = cost
+    cost: CostConstraint = "weighted"
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, count_by
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
+from isonomia.mitigation._attribute import group_name
 from isonomia.mitigation.after.cuts import Cuts
 from isonomia.mitigation.after.fixes import Fix, ThresholdFix
-from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.after.thresholds import best_cuts, criterion_values
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Number, Text
 from isonomia.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LevelUp(PostMitigator):
     """Lower thresholds until every group reaches a minimum rate, or the gap is closed; nobody loses a grant.
 
@@ -64,25 +66,10 @@ class LevelUp(PostMitigator):
         "threshold": Number(),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        criterion: str = "demographic_parity",
-        minimum: float | None = None,
-        tol: float = 0.05,
-        threshold: float = 0.5,
-        prefit: bool = False,
-        folds: int = 3,
-        drop_sensitive: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
-        self.criterion = criterion
-        self.minimum = minimum
-        self.tol = tol
-        self.threshold = threshold
+    criterion: str = "demographic_parity"
+    minimum: float | None = None
+    tol: float = 0.05
+    threshold: float = 0.5
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
@@ -97,9 +84,9 @@ class LevelUp(PostMitigator):
             reached = np.all([value >= options["minimum"] - 1e-12 for value in values], axis=0)
             possible = count_by(cuts.owner[reached & allowed], groups.size) > 0
             if not possible.all():
-                names = [name for name, can in zip(group_names(groups.labels), possible, strict=True) if not can]
+                first = group_name(groups.labels[int(np.argmin(possible))])
                 raise NotApplicable(
-                    msg("no threshold brings {group} to {minimum:pct}", group=names[0], minimum=options["minimum"])
+                    msg("no threshold brings {group} to {minimum:pct}", group=first, minimum=options["minimum"])
                 )
             allowed &= reached
         width = 1.0 if options["minimum"] is not None else options["tol"]

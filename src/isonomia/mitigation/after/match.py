@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from isonomia.parameters import Number
 from isonomia.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Match(PostMitigator):
     """Scores or predicted numbers with the same distribution in every group: parity at every threshold.
 
@@ -51,19 +52,7 @@ class Match(PostMitigator):
     two_classes = True
     __kinds__: ClassVar = {**PostMitigator.__kinds__, "share": Number(at_least=0, at_most=1)}
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        share: float = 1.0,
-        prefit: bool = False,
-        folds: int = 3,
-        drop_sensitive: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
-        self.share = share
+    share: float = 1.0
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]

@@ -19,9 +19,7 @@ SLACK = 1e-9
 NEGLIGIBLE = 1e-9
 
 
-def best_mixture(
-    cuts: Cuts, rates: Sequence[Floats], cost: Floats, width: float, least: Floats | None = None
-) -> tuple[Indices, Floats]:
+def best_mixture(cuts: Cuts, rates: Sequence[Floats], cost: Floats, width: float) -> tuple[Indices, Floats]:
     """Shares of the cuts of each group at the smallest expected cost, with each rate's gap at most `width`.
 
     Over vertices v of the groups' ROC hulls: minimise sum_g sum_v l_gv cost_gv subject to l >= 0, sum_v l_gv = 1 and
@@ -31,8 +29,6 @@ def best_mixture(
     Parameters
     ----------
     rates : (N,) arrays, linear in the counts of a group
-    least : (G,) array, optional
-        The smallest expected number that each group's mixture has to accept.
 
     Returns
     -------
@@ -56,14 +52,10 @@ def best_mixture(
         above.append(hstack([weighted, -low]))
         below.append(hstack([-weighted, low]))
     limits = [np.full(G, float(width))] * lows + [np.zeros(G)] * lows
-    rows = [*above, *below]
-    if least is not None:
-        rows.append(hstack([csr_array((-selected, (owner, np.arange(n))), shape=(G, n)), csr_array((G, lows))]))
-        limits.append(-least)
     equal: Any = hstack([member, csr_array((G, lows))])
     c = np.concatenate([cost[vertices], np.zeros(lows)])
     bounds: Any = [(0.0, 1.0)] * n + [(None, None)] * lows
-    upper, at_most = _stacked(rows), np.concatenate(limits)
+    upper, at_most = _stacked([*above, *below]), np.concatenate(limits)
     first = solve(c, upper, at_most, equal, np.ones(G), bounds, method="highs")
     if first.status != 0:
         raise NotApplicable(msg("no mixture of thresholds meets these limits"))

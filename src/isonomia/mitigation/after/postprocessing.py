@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from copy import deepcopy
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,8 +17,8 @@ from isonomia.counting import Codes, composite
 from isonomia.data import check_weights, index_of, listed, to_numpy
 from isonomia.errors import DataError, NotApplicable
 from isonomia.languages import msg
-from isonomia.mitigation._attribute import SENSITIVE, Mitigator
-from isonomia.mitigation._training import DROP_SENSITIVE, fit_weighted, inner_has, weight_argument
+from isonomia.mitigation._attribute import SENSITIVE
+from isonomia.mitigation._training import DROP_SENSITIVE, MetaMitigator, fit_weighted, inner_has, weight_argument
 from isonomia.mitigation.after.fixes import Fix, expit, plain_scores
 from isonomia.mitigation.before.ranking import take_rows
 from isonomia.parameters import SEED, Boolean, Integer
@@ -29,7 +26,8 @@ from isonomia.subject import read_attributes
 from isonomia.typing import Floats
 
 
-class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class PostMitigator(MetaMitigator):
     """Changes the scores or decisions of a trained estimator, group by group.
 
     A subclass writes `_tune`, which returns the `Fix` for scores.
@@ -44,31 +42,10 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
     }
     #: Whether it is defined for two classes only.
     two_classes: ClassVar[bool] = False
-    estimator: Any
-    prefit: bool
-    folds: int
-    drop_sensitive: bool
-    seed: int
-    fix_: Fix
-
-    def __init__(
-        self,
-        estimator: Any,
-        sensitive: str | Sequence[str] | None,
-        prefit: bool,
-        folds: int,
-        drop_sensitive: bool,
-        seed: int,
-    ) -> None:
-        self.estimator = estimator
-        self.sensitive = sensitive
-        self.prefit = prefit
-        self.folds = folds
-        self.drop_sensitive = drop_sensitive
-        self.seed = seed
-
-    def _template(self) -> Any:
-        return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+    prefit: bool = False
+    folds: int = 3
+    seed: int = 0
+    fix_: Fix = field(init=False)
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
@@ -94,12 +71,7 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
             A weight per row.
         """
         options = self._options()
-        outcomes = self._target(y)
-        groups = self._learn_groups(X, sensitive_features)
-        rows = self._features(X, reset=True, drop=self.drop_sensitive)
-        if len(groups) != len(outcomes):
-            raise DataError(f"X has {len(groups)} rows, but y has {len(outcomes)}: inconsistent numbers of samples.")
-        weights = check_weights(sample_weight, len(outcomes), what="`sample_weight`")
+        rows, outcomes, groups, weights = self._read(X, y, sensitive_features, sample_weight)
         if self.prefit:
             self.estimator_ = self.estimator
         else:
@@ -237,10 +209,6 @@ class PostMitigator(MetaEstimatorMixin, Mitigator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self._template())
-        for part in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):
-            setattr(tags, part, deepcopy(getattr(inner, part)))
-        tags.target_tags.multi_output = False
         if tags.classifier_tags is not None and self.two_classes:
             tags.classifier_tags.multi_class = False
         return tags
@@ -250,8 +218,3 @@ def _fitted(template: Any, rows: Any, outcomes: NDArray[Any], weights: Floats | 
     """The template trained; weights are given to estimators that take them."""
     model = clone(template)
     return fit_weighted(model, rows, outcomes, weights if weight_argument(model) else None, owner="A fix")
-
-
-def group_names(groups: Sequence[tuple[Any, ...]]) -> list[str]:
-    """Groups as a person reads them."""
-    return [" x ".join("missing" if value is None else str(value) for value in group) for group in groups]

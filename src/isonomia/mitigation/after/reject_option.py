@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -12,14 +12,16 @@ from isonomia.counting import Codes, mean_by
 from isonomia.data import index_of
 from isonomia.errors import DataError
 from isonomia.languages import msg
+from isonomia.mitigation._attribute import group_name
 from isonomia.mitigation.after.fixes import Fix, ThresholdFix
-from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.after.rejecting import RejectMetric, reject_grid
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.parameters import Anything, Choice, Integer, Number
 from isonomia.typing import Bools, Floats, Indices
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RejectOption(PostMitigator):
     """Within a margin of the threshold, unprivileged people are accepted and privileged people refused.
 
@@ -70,27 +72,11 @@ class RejectOption(PostMitigator):
         "margins": Integer(2),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        privileged: Any = None,
-        criterion: RejectMetric = "demographic_parity",
-        tol: float = 0.05,
-        thresholds: int = 100,
-        margins: int = 50,
-        prefit: bool = False,
-        folds: int = 3,
-        drop_sensitive: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
-        self.privileged = privileged
-        self.criterion = criterion
-        self.tol = tol
-        self.thresholds = thresholds
-        self.margins = margins
+    privileged: Any = None
+    criterion: RejectMetric = "demographic_parity"
+    tol: float = 0.05
+    thresholds: int = 100
+    margins: int = 50
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
@@ -131,7 +117,7 @@ class RejectOption(PostMitigator):
         if not found.any():
             raise DataError(
                 f"The privileged group {self.privileged!r} does not occur. Groups: "
-                f"{', '.join(group_names(groups.labels)[:12])}."
+                f"{', '.join(map(group_name, groups.labels[:12]))}."
             )
         return found
 

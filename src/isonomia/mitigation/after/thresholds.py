@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Never
 
 import numpy as np
@@ -13,11 +14,12 @@ from isonomia.errors import DataError, NotApplicable, SpecError, close_to
 from isonomia.fairness.criteria.criterion import DESCRIPTIONS
 from isonomia.languages import msg
 from isonomia.metrics import METRICS, Metric, of_class
+from isonomia.mitigation._attribute import group_name
 from isonomia.mitigation.after.cuts import Cuts
 from isonomia.mitigation.after.fixes import Fix, OffsetFix, ThresholdFix
 from isonomia.mitigation.after.mixtures import best_mixture
 from isonomia.mitigation.after.offsets import OffsetSearch
-from isonomia.mitigation.after.postprocessing import PostMitigator, group_names
+from isonomia.mitigation.after.postprocessing import PostMitigator
 from isonomia.mitigation.after.windows import best_in_two_windows, best_in_window, smallest_width
 from isonomia.mitigation.registry import CLASSES, MITIGATIONS, Mitigation
 from isonomia.parameters import Boolean, Number, Text
@@ -47,7 +49,7 @@ def criterion_values(cuts: Cuts, criterion: str, groups: Sequence[tuple[Any, ...
         compute = METRICS[name].from_counts
         assert compute is not None
         value = compute(cuts.tables)
-        for g, group in enumerate(group_names(groups)):
+        for g, group in enumerate(map(group_name, groups)):
             if np.isnan(value[cuts.start[g] : cuts.start[g + 1]]).all():
                 _not_defined(METRICS[name], group)
         if ratio:
@@ -123,6 +125,7 @@ def can_be_mixed(criterion: str) -> bool:
     return not ratio and all(name in LINEAR for name in names)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Thresholds(PostMitigator):
     """A threshold for each group: the cheapest that keep a criterion within a tolerance.
 
@@ -185,27 +188,11 @@ class Thresholds(PostMitigator):
         "randomised": Boolean(),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        criterion: str = "demographic_parity",
-        tol: float = 0.05,
-        false_positive_cost: float = 1.0,
-        false_negative_cost: float = 1.0,
-        randomised: bool = False,
-        prefit: bool = False,
-        folds: int = 3,
-        drop_sensitive: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(estimator, sensitive, prefit, folds, drop_sensitive, seed)
-        self.criterion = criterion
-        self.tol = tol
-        self.false_positive_cost = false_positive_cost
-        self.false_negative_cost = false_negative_cost
-        self.randomised = randomised
+    criterion: str = "demographic_parity"
+    tol: float = 0.05
+    false_positive_cost: float = 1.0
+    false_negative_cost: float = 1.0
+    randomised: bool = False
 
     def _tune(
         self, score: Floats, truth: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]
@@ -256,7 +243,7 @@ class Thresholds(PostMitigator):
         labels = search.tables.sum(axis=2, keepdims=True) * np.ones(score.shape[1])  # any decision about anyone
         for metric, value in zip(metrics, search.rates(labels), strict=True):
             if np.isnan(value).any():
-                _not_defined(metric, group_names(groups.labels)[int(np.isnan(value).argmax())])
+                _not_defined(metric, group_name(groups.labels[int(np.isnan(value).argmax())]))
         offsets = search.run(options["seed"])
         if not search.gap <= search.width + 1e-9:
             closest = search.gap if not ratio else 1 - float(np.exp(-search.gap))

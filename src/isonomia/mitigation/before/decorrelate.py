@@ -5,7 +5,7 @@ X' = X - alpha (S - mean S) W, with W the least-squares coefficients of X on S -
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from isonomia.parameters import Number
 from isonomia.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Decorrelate(FeatureMitigator):
     """Numeric features that are uncorrelated with the protected attribute.
 
@@ -54,9 +55,7 @@ class Decorrelate(FeatureMitigator):
 
     __kinds__: ClassVar = {**FeatureMitigator.__kinds__, "alpha": Number(at_least=0, at_most=1)}
 
-    def __init__(self, *, sensitive: str | Sequence[str] | None = None, alpha: float = 1.0) -> None:
-        self.sensitive = sensitive
-        self.alpha = alpha
+    alpha: float = 1.0
 
     def _attribute_at_fit(self, X: Any, sensitive_features: Any) -> tuple[Codes, ...]:
         attributes = self._attributes(X, sensitive_features)

@@ -7,7 +7,7 @@ where PR_g < PR. For two groups both numbers are M = n_F n_U (PR_F - PR_U) / n, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +34,7 @@ def labels_to_flip(counts: Floats) -> Floats:
     return np.asarray(positives - sizes * positives.sum() / sizes.sum())
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Massage(TrainingMitigator):
     """An estimator trained on labels of which those nearest the border were changed.
 
@@ -81,20 +82,8 @@ class Massage(TrainingMitigator):
 
     __kinds__: ClassVar = {**TrainingMitigator.__kinds__, "seed": SEED}
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        ranker: Any = None,
-        seed: int = 0,
-        drop_sensitive: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.sensitive = sensitive
-        self.ranker = ranker
-        self.seed = seed
-        self.drop_sensitive = drop_sensitive
+    ranker: Any = None
+    seed: int = 0
 
     def _train(
         self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]

@@ -6,7 +6,7 @@ person in group a becomes x' = (1 - l) x + l med_g Q_g(F_a(x)) (Feldman and othe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +35,7 @@ def distribution(values: Floats, weights: Floats | None) -> Floats:
     return np.stack([different, ranks])
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Repair(FeatureMitigator):
     """Numeric features with the same distribution in every group.
 
@@ -71,9 +72,7 @@ class Repair(FeatureMitigator):
 
     __kinds__: ClassVar = {**FeatureMitigator.__kinds__, "level": Number(at_least=0, at_most=1)}
 
-    def __init__(self, *, sensitive: str | Sequence[str] | None = None, level: float = 1.0) -> None:
-        self.sensitive = sensitive
-        self.level = level
+    level: float = 1.0
 
     def _learn(
         self, numbers: Floats, attribute: Codes, y: NDArray[Any] | None, weights: Floats | None, options: dict[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
@@ -24,6 +24,7 @@ from isonomia.parameters import SEED, Integer, Number
 from isonomia.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Represent(FeatureMitigator):
     """Memberships in prototypes that keep the features and the outcome and hide the group (Fairlearn's learner).
 
@@ -80,24 +81,12 @@ class Represent(FeatureMitigator):
         "seed": SEED,
     }
 
-    def __init__(
-        self,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        prototypes: int = 5,
-        reconstruction: float = 0.01,
-        outcome: float = 1.0,
-        fairness: float = 1.0,
-        max_iter: int = 200,
-        seed: int = 0,
-    ) -> None:
-        self.sensitive = sensitive
-        self.prototypes = prototypes
-        self.reconstruction = reconstruction
-        self.outcome = outcome
-        self.fairness = fairness
-        self.max_iter = max_iter
-        self.seed = seed
+    prototypes: int = 5
+    reconstruction: float = 0.01
+    outcome: float = 1.0
+    fairness: float = 1.0
+    max_iter: int = 200
+    seed: int = 0
 
     def _attribute_later(self, X: Any, sensitive_features: Any) -> None:
         """Nothing: people are described without their group."""

@@ -12,7 +12,7 @@ The two are equal only where all groups are of one size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -92,6 +92,7 @@ def _row_weights(table: Floats, groups: Codes, outcomes: Codes, given: Floats | 
     return found if given is None else found * given
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Reweigh(TrainingMitigator):
     """An estimator trained with weights that make groups and outcomes independent.
 
@@ -150,24 +151,10 @@ class Reweigh(TrainingMitigator):
         "empty": EMPTY,
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        target: Target = "demographic_parity",
-        bands: int = BANDS,
-        clip: float | None = None,
-        empty: Literal["error", "ignore"] = "error",
-        drop_sensitive: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.sensitive = sensitive
-        self.target = target
-        self.bands = bands
-        self.clip = clip
-        self.empty = empty
-        self.drop_sensitive = drop_sensitive
+    target: Target = "demographic_parity"
+    bands: int = BANDS
+    clip: float | None = None
+    empty: Literal["error", "ignore"] = "error"
 
     @classmethod
     def takes_prepared(cls, last: Any) -> bool:

@@ -13,7 +13,7 @@ others; over-sampling keeps all rows and repeats. Sizes are computed with exact 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -173,6 +173,7 @@ def _sampled(
     return draw(groups, outcomes, sizes, seed, scores if strategy == "preferential" else None)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Resample(TrainingMitigator):
     """An estimator trained on a sample whose groups have the wanted shares of outcomes.
 
@@ -225,28 +226,12 @@ class Resample(TrainingMitigator):
         "seed": SEED,
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        d: float = 0.0,
-        strategy: Strategy = "under",
-        shape: Shape = "quadratic",
-        ranker: Any = None,
-        bands: int = BANDS,
-        seed: int = 0,
-        drop_sensitive: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.sensitive = sensitive
-        self.d = d
-        self.strategy = strategy
-        self.shape = shape
-        self.ranker = ranker
-        self.bands = bands
-        self.seed = seed
-        self.drop_sensitive = drop_sensitive
+    d: float = 0.0
+    strategy: Strategy = "under"
+    shape: Shape = "quadratic"
+    ranker: Any = None
+    bands: int = BANDS
+    seed: int = 0
 
     def _train(
         self, model: Any, X: Any, y: NDArray[Any], groups: Codes, weights: Floats | None, options: dict[str, Any]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, ClassVar, Literal
 
@@ -16,7 +17,7 @@ from isonomia.counting import Codes
 from isonomia.errors import DataError, require
 from isonomia.languages import msg
 from isonomia.mitigation._attribute import named_table
-from isonomia.mitigation._training import TrainingMitigator, rows_by_weight
+from isonomia.mitigation._training import MetaMitigator, TrainingMitigator, rows_by_weight
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.mitigation.training.adversary import PURPOSE, adversary_engine, one_thread
 from isonomia.mitigation.training.network import NetworkClassifier, NetworkRegressor
@@ -28,6 +29,7 @@ from isonomia.typing import Floats
 EPOCHS, STEPS = 20, 1_500
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Adversarial(TrainingMitigator):
     """A small network trained against an adversary that guesses the group (Fairlearn's torch engine).
 
@@ -84,30 +86,15 @@ class Adversarial(TrainingMitigator):
         "seed": SEED,
     }
 
-    def __init__(
-        self,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        task: Literal["classification", "regression"] = "classification",
-        goal: Literal["demographic_parity", "equalized_odds"] = "demographic_parity",
-        layers: Sequence[int] = (32,),
-        alpha: float = 1.0,
-        learning_rate: float = 0.001,
-        epochs: int | None = None,
-        batch_size: int = 128,
-        seed: int = 0,
-        drop_sensitive: bool = False,
-    ) -> None:
-        self.sensitive = sensitive
-        self.task = task
-        self.goal = goal
-        self.layers = layers
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.seed = seed
-        self.drop_sensitive = drop_sensitive
+    estimator: Any = field(init=False)  # there is none inside
+    task: Literal["classification", "regression"] = "classification"
+    goal: Literal["demographic_parity", "equalized_odds"] = "demographic_parity"
+    layers: Sequence[int] = (32,)
+    alpha: float = 1.0
+    learning_rate: float = 0.001
+    epochs: int | None = None
+    batch_size: int = 128
+    seed: int = 0
 
     @classmethod
     def takes_prepared(cls, last: Any) -> bool:
@@ -177,7 +164,7 @@ class Adversarial(TrainingMitigator):
         return self._ask("predict_proba", X)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super(TrainingMitigator, self).__sklearn_tags__()
+        tags = super(MetaMitigator, self).__sklearn_tags__()
         classifies = self.task == "classification"
         tags.estimator_type = "classifier" if classifies else "regressor"
         tags.input_tags.sparse = True

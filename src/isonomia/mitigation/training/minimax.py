@@ -6,7 +6,7 @@ in the next round. The average of the rounds' models approaches min over models 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from isonomia.parameters import Integer, Number
 from isonomia.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Minimax(TrainingMitigator):
     """Estimators trained for the worst group's loss, averaged.
 
@@ -73,20 +74,8 @@ class Minimax(TrainingMitigator):
 
     __kinds__: ClassVar = {**TrainingMitigator.__kinds__, "rounds": Integer(1), "eta": Number(above=0)}
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        rounds: int = 20,
-        eta: float = 1.0,
-        drop_sensitive: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.sensitive = sensitive
-        self.rounds = rounds
-        self.eta = eta
-        self.drop_sensitive = drop_sensitive
+    rounds: int = 20
+    eta: float = 1.0
 
     @classmethod
     def takes_prepared(cls, last: Any) -> bool:

@@ -9,7 +9,7 @@ targets (equal means) or raise weights (bounded errors), with any estimator.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
@@ -54,6 +54,7 @@ MOMENTS = {
 }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Reduce(TrainingMitigator):
     """An estimator of two classes, or of numbers, trained so that groups differ by at most `eps`.
 
@@ -130,28 +131,12 @@ class Reduce(TrainingMitigator):
         "seed": SEED,
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        sensitive: str | Sequence[str] | None = None,
-        goal: Goal = "demographic_parity",
-        eps: float = 0.01,
-        solver: Solver = "auto",
-        deterministic: bool = True,
-        rounds: int = 50,
-        seed: int = 0,
-        drop_sensitive: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.sensitive = sensitive
-        self.goal = goal
-        self.eps = eps
-        self.solver = solver
-        self.deterministic = deterministic
-        self.rounds = rounds
-        self.seed = seed
-        self.drop_sensitive = drop_sensitive
+    goal: Goal = "demographic_parity"
+    eps: float = 0.01
+    solver: Solver = "auto"
+    deterministic: bool = True
+    rounds: int = 50
+    seed: int = 0
 
     @classmethod
     def takes_prepared(cls, last: Any) -> bool:

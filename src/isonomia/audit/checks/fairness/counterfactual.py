@@ -30,17 +30,7 @@ MOVED = 0.1
     title=msg("Counterfactual fairness"),
     question=msg("Would the model predict something else if people belonged to another group?"),
     purpose="flips of protected attributes, causal effects where a graph is given, proxies where unused",
-    parameters=parameters_of(
-        ask,
-        "attributes",
-        "graph",
-        "mechanism",
-        "together",
-        "keep_valid",
-        "through_proxies",
-        "tolerance",
-        tolerance=None,
-    ),
+    parameters=parameters_of(ask, tolerance=None),
 )
 def counterfactual(subject: Subject, **options: Any) -> Result:
     """Flips, a causal graph where the options hold one (``graph: [[cause, effect], ...]``), or proxies."""

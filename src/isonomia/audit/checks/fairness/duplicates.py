@@ -25,7 +25,7 @@ from isonomia.subject import Subject
     question=msg("Do people who are identical in everything else have the same label?"),
     purpose="rows equal in all but protected attributes, with different labels",
     within="full",
-    parameters=parameters_of(find_duplicates, "columns", "by"),
+    parameters=parameters_of(find_duplicates),
 )
 def duplicates(subject: Subject, **options: Any) -> Result:
     """Equal people with different labels."""

@@ -22,7 +22,7 @@ from isonomia.subject import Subject
     question=msg("How unequal are the benefits of the model, and how much of the inequality is between groups?"),
     purpose="generalized entropy index, within and between groups and intersections",
     within="full",
-    parameters=parameters_of(generalized_entropy, "alpha", "benefit", "by"),
+    parameters=parameters_of(generalized_entropy),
 )
 def entropy(subject: Subject, **options: Any) -> Result:
     """The generalized entropy index and its decomposition."""

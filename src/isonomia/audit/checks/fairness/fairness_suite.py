@@ -41,7 +41,7 @@ _SHOWN_BY_GROUP = ("by_group", "comparisons")
     question=msg("Which fairness criteria hold for each attribute and intersection, and what is the overall score?"),
     purpose="every criterion with its threshold, tests, and an overall score between 0 and 1 with its parts",
     parameters=(
-        *parameters_of(suite, "config", "threshold", "ratio_threshold"),
+        *parameters_of(suite),
         Parameter(
             "control", NAMES.or_none(), None, "columns whose legitimate influence is taken out; numbers are binned"
         ),

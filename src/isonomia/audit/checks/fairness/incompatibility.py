@@ -25,7 +25,7 @@ _USES = ", ".join(get_args(Use))
     title=msg("Incompatible criteria"),
     question=msg("Given these base rates, which criteria exclude each other, and by how much?"),
     purpose="criteria that exclude each other at these base rates, with numbers, and a guide to choosing by use",
-    parameters=parameters_of(guide, "use"),
+    parameters=parameters_of(guide),
 )
 def incompatibility(subject: Subject, *, use: Any) -> Result:
     """Conflicts for each attribute, and the guide for the use where the options name it."""

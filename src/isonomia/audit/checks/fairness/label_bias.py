@@ -25,7 +25,7 @@ from isonomia.subject import Subject
     purpose="base rates, what an attribute says about the label, labels of similar people",
     within="full",
     parameters=(
-        *parameters_of(look_at_labels, "given", "k", "by", "max_rows", max_rows=10_000),
+        *parameters_of(look_at_labels, max_rows=10_000),
         Parameter("n_boot", N_BOOT.or_none(), None, "bootstrap samples behind the intervals of base rates"),
     ),
 )

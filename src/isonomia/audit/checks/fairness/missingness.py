@@ -23,7 +23,7 @@ from isonomia.subject import Subject
     question=msg("Whose values are missing?"),
     purpose="share of missing values of each column by group",
     within="full",
-    parameters=parameters_of(look_for_gaps, "attributes", "columns", "by", "blanks"),
+    parameters=parameters_of(look_for_gaps),
 )
 def missingness(subject: Subject, **options: Any) -> Result:
     """Missing values by group."""

@@ -33,7 +33,7 @@ _METRICS = {
     title=msg("Fairness over time"),
     question=msg("Is fairness stable over time?"),
     purpose="group metrics and gaps per period, control limits, change points",
-    parameters=parameters_of(over_time_metrics, "every", "metrics", "by", "sigmas"),
+    parameters=parameters_of(over_time_metrics),
 )
 def over_time(subject: Subject, **options: Any) -> Result:
     """Group metrics over the periods of the data's time column."""

@@ -22,18 +22,7 @@ from isonomia.subject import Subject
     question=msg("Which columns reveal protected attributes?"),
     purpose="how well each attribute is predicted from the other columns, and which carry it",
     within="full",
-    parameters=parameters_of(
-        find_proxies,
-        "attributes",
-        "columns",
-        "by",
-        "folds",
-        "rounds",
-        "shuffled_rows",
-        "max_rows",
-        folds=3,
-        max_rows=10_000,
-    ),
+    parameters=parameters_of(find_proxies, folds=3, max_rows=10_000),
 )
 def proxies(subject: Subject, **options: Any) -> Result:
     """How well the attributes can be predicted from the other columns."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._declared import settings
+from isonomia.audit.checks._declared import options_of, settings
 from isonomia.audit.checks._other_rows import other_rows
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result
 from isonomia.languages import msg
-from isonomia.parameters import parameters_of
 from isonomia.robustness import conformal as find
 from isonomia.subject import Subject
 
@@ -24,7 +23,7 @@ from isonomia.subject import Subject
     question=msg("Do intervals or sets around predictions reach their nominal coverage in every group?"),
     purpose="split conformal coverage, overall and by group",
     within="full",
-    parameters=parameters_of(find, "calibration", "alpha", "score", "by_group"),
+    parameters=options_of(find),
 )
 def conformal(subject: Subject, *, calibration: Any, **options: Any) -> Result:
     """Coverage on one half of the rows of widths set on the other (or on the option `calibration`)."""

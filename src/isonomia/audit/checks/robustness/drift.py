@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._declared import settings
+from isonomia.audit.checks._declared import options_of, settings
 from isonomia.audit.checks._other_rows import other_rows
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result
 from isonomia.languages import msg
-from isonomia.parameters import File, Parameter, parameters_of
+from isonomia.parameters import File, Parameter
 from isonomia.robustness import drift as find
 from isonomia.subject import Subject
 
@@ -25,7 +25,7 @@ from isonomia.subject import Subject
     within="full",
     parameters=(
         Parameter("reference", File().or_none(), None, "earlier rows: a file, a Dataset or a frame"),
-        *parameters_of(find, "features", "bins", "alpha", "adjust", "joint", "folds", "verify"),
+        *options_of(find),
     ),
     keys={"reference": "reference_dataset"},
     asked_by="reference_dataset",

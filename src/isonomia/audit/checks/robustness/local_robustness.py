@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._declared import settings
+from isonomia.audit.checks._declared import options_of, settings
 from isonomia.audit.checks._sample import ALTERED_ROWS, predicted_of_sample, sampled
 from isonomia.evidence import Result
 from isonomia.languages import msg
-from isonomia.parameters import parameters_of
 from isonomia.robustness import local_robustness as examine
 from isonomia.subject import Subject
 
@@ -28,21 +27,7 @@ from isonomia.subject import Subject
     purpose="a score a row, the nearest flip, the most fragile rows, groups compared",
     within="full",
     parameters=(
-        *parameters_of(
-            examine,
-            "strength",
-            "n_iterations",
-            "perturbers",
-            "features",
-            "tolerance",
-            "nearest",
-            "budget",
-            "fragile",
-            "most_rows",
-            "min_per_group",
-            "keep_valid",
-            min_per_group=None,
-        ),
+        *options_of(examine, min_per_group=None),
         ALTERED_ROWS,
     ),
 )

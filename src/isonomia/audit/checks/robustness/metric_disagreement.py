@@ -9,12 +9,6 @@ from isonomia.robustness import metric_disagreement
 declare(
     "metric_disagreement",
     metric_disagreement,
-    "across",
-    "features",
-    "scenarios",
-    "metrics",
-    "bins",
-    "n_trials",
     asked_by="scenarios",
     counted=True,
     order=250,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._declared import settings
+from isonomia.audit.checks._declared import options_of, settings
 from isonomia.audit.checks._other_rows import other_rows
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result
 from isonomia.languages import msg
-from isonomia.parameters import File, Parameter, parameters_of
+from isonomia.parameters import File, Parameter
 from isonomia.robustness import overfit as find
 from isonomia.subject import Subject
 
@@ -24,9 +24,7 @@ from isonomia.subject import Subject
     within="full",
     parameters=(
         Parameter("train", File().or_none(), None, "the rows it was trained on: a file, a Dataset or a frame"),
-        *parameters_of(
-            find, "pairs", "metric", "features", "slicing", "bins", "min_samples", "gap", "alpha", min_samples=None
-        ),
+        *options_of(find, min_samples=None),
     ),
     keys={"train": "train_dataset"},
     asked_by="train_dataset",

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._declared import settings
+from isonomia.audit.checks._declared import options_of, settings
 from isonomia.audit.checks._sample import ALTERED_ROWS, sample_of
 from isonomia.evidence import Result
 from isonomia.languages import msg
-from isonomia.parameters import parameters_of
 from isonomia.robustness import PERTURBERS
 from isonomia.robustness import perturb as disturb
 from isonomia.subject import Subject
@@ -27,22 +26,7 @@ from isonomia.subject import Subject
     purpose="noise, swapped categories, missing values, rounding, wrong units; an adversary on request",
     within="full",
     parameters=(
-        *parameters_of(
-            disturb,
-            "levels",
-            "n_trials",
-            "perturbers",
-            "features",
-            "metric",
-            "metrics",
-            "by_feature",
-            "adversarial",
-            "budget",
-            "tolerance",
-            "keep_valid",
-            levels=(0.1, 0.2, 0.3),
-            n_trials=3,
-        ),
+        *options_of(disturb, levels=(0.1, 0.2, 0.3), n_trials=3),
         ALTERED_ROWS,
     ),
     keys={"n_trials": "n_trials", "metric": "metric"},

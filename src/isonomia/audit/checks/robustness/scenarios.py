@@ -6,18 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.audit.check_registry import check
-from isonomia.audit.checks._declared import settings
+from isonomia.audit.checks._declared import options_of, settings
 from isonomia.audit.checks._sample import ALTERED_ROWS, sample_of
 from isonomia.evidence import Result
 from isonomia.languages import msg
-from isonomia.parameters import parameters_of
 from isonomia.robustness import Scenarios
 from isonomia.robustness import dashboard as summarise
 from isonomia.robustness import scenarios as play
 from isonomia.subject import Subject
 
 _PARAMETERS = (
-    *parameters_of(play, "scenarios", "n_trials", "metrics", "metric", "tolerance", n_trials=20),
+    *options_of(play, n_trials=20),
     ALTERED_ROWS,
 )
 

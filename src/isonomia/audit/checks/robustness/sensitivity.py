@@ -9,11 +9,6 @@ from isonomia.robustness import sensitivity
 declare(
     "sensitivity",
     sensitivity,
-    "scenarios",
-    "levels",
-    "n_trials",
-    "metrics",
-    "tolerance",
     defaults={"n_trials": 10},
     keys={"n_trials": "n_trials"},
     asked_by="scenarios",

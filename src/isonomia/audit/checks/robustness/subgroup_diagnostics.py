@@ -9,11 +9,6 @@ from isonomia.robustness import subgroup_diagnostics
 declare(
     "subgroup_diagnostics",
     subgroup_diagnostics,
-    "features",
-    "metrics",
-    "metric",
-    "bins",
-    "tolerance",
     max_boot=200,
     keys={"metric": "metric"},
     asked_by="scenarios",

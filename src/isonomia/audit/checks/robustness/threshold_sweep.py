@@ -9,10 +9,6 @@ from isonomia.robustness import threshold_sweep
 declare(
     "threshold_sweep",
     threshold_sweep,
-    "thresholds",
-    "metrics",
-    "limits",
-    "of_class",
     defaults={"thresholds": 21},
     max_boot=200,
     asked_by="scenarios",

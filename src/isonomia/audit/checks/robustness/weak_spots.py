@@ -32,15 +32,6 @@ def graded(*args: Any, severity: float, **options: Any) -> Result:
 declare(
     "weak_spots",
     graded,
-    "pairs",
-    "metric",
-    "features",
-    "slicing",
-    "bins",
-    "min_samples",
-    "severity",
-    "critical",
-    "alpha",
     # of slices by protected attributes; others are warnings at most
     defaults={"min_samples": None, "critical": 1.0},
     order=190,
