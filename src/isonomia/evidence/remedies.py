@@ -26,6 +26,7 @@ REMEDIES: Mapping[str, Message] = {
     ),
     "remove_attribute": msg("Remove the attribute, or justify its use; then examine its proxies."),
     "collect_rows": msg("Collect more data on this group before relying on its figures."),
+    "merge_groups": msg("Put the values of this attribute into fewer groups: bands, regions, years."),
     "explain_change": msg("Find out what changed: the data, the model or the labelling?"),
     "explain_missing_values": msg(
         "Find out why; filling the gaps with everyone's mean would hide this group's own values."

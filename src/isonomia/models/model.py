@@ -246,8 +246,9 @@ class Model:
         except IsonomiaError:
             raise
         except Exception as error:  # a model may raise anything
+            reason = next(iter(str(error).splitlines()), "")  # the rest is advice to developers; the cause has it
             raise ModelError(
-                f"The model ({self.make}) failed on {len(table)} rows: {type(error).__name__}: {error}"
+                f"The model ({self.make}) failed on {len(table):,} rows: {type(error).__name__}: {reason}"
             ) from error
         finally:
             self.seconds += time.perf_counter() - start
