@@ -280,7 +280,7 @@ class _Page:
                 "dashboard.large_drops",
                 "notice",
                 msg(
-                    "{n:int} of {all:int} metrics lose more than {tolerance:pct} in some scenario; {metric} loses most "
+                    "{n:int} of {all:int} metrics {n:loses|lose} more than {tolerance:pct} in some scenario; {metric} loses most "
                     '({lost:pct}, under "{scenario}").',
                     n=len(large),
                     all=len(rows),
