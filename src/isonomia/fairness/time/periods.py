@@ -73,8 +73,15 @@ def _as_dates(time: Any) -> NDArray[Any] | None:
     if array.dtype.kind == "M":
         return array.astype("datetime64[D]")
     if array.dtype.kind in "OUT":
-        return days_of(None if value is None or value != value else str(value).strip() for value in array.tolist())
+        return days_of(_as_text(value) for value in array.tolist())
     return None
+
+
+def _as_text(value: Any) -> str | None:
+    """A text or a date as a text; None where it is missing."""
+    if value is None or type(value).__name__ == "NAType" or value != value:  # pandas' NA has no truth
+        return None
+    return str(value).strip()
 
 
 def _dated(moments: NDArray[Any], every: Every | int | None, name: str, counts: NDArray[np.int64] | None) -> Codes:
