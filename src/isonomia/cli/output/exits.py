@@ -53,7 +53,11 @@ def guarded() -> Iterator[None]:
 
 
 def _misused(error: Any) -> Exception:
-    """A usage error of typer's, which typer shows itself in English and we in other languages."""
+    """A usage error of typer's in our words, which typer shows itself in English and we in other languages."""
+    from isonomia.config_files import plainly
+
+    if isinstance(getattr(error, "message", None), str):
+        error.message = plainly(error.message)
     if reader_language() == "en" or not hasattr(error, "show"):
         return error  # type: ignore[no-any-return]
     buffer = StringIO()
