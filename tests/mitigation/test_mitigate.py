@@ -377,3 +377,9 @@ def test_without_a_limit_a_gap_of_numbers_may_be_a_fifth_of_their_standard_devia
     assert goal.limit == pytest.approx(0.2 * salary.std())
     (ratio,), _ = read_goals("error_ratio", None, None, "regression", known=["sex"], spread=salary.std())
     assert (ratio.limit, ratio.deviations) == (0.8, None)
+
+
+def test_a_target_of_one_value_is_refused_before_training() -> None:
+    frame = {"sex": ["F", "M"] * 50, "x": list(range(100)), "y": [1] * 100}
+    with pytest.raises(iso.DataError, match="'y' has only one value: there is nothing to train a model on"):
+        iso.mitigate(frame, LogisticRegression(), target="y", protected=["sex"])
