@@ -185,3 +185,13 @@ def test_help_needs_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip().splitlines()[-1] == "[]"
+
+
+@pytest.mark.filterwarnings("default:The policy:FutureWarning")
+def test_a_warning_is_its_text_alone(tmp_path: Path) -> None:
+    table = tmp_path / "decided.csv"
+    table.write_text("sex,p\n" + "F,0\nM,1\nF,1\nM,1\n" * 50, encoding="utf-8")
+    words = ["audit", str(table), "--prediction", "p", "--positive", "1", "--protected", "sex", "--checks", "quick"]
+    said = runner.invoke(app, [*words, "--policy", "ecoa", "--lang", "pt-BR"])
+    assert "A política 'ecoa' agora se chama 'us-lending'; use esse nome.\n" in said.stderr
+    assert "FutureWarning" not in said.output
