@@ -116,3 +116,14 @@ def test_bounds_that_say_nothing_are_not_called_proved(bounds: tuple[float, floa
     _note_share(space, ShareEstimate(0.2, 0.1, 0.3, n))
     assert len(space.notes) == len(said)
     assert all(str(note).startswith(text) for note, text in zip(space.notes, said, strict=True))
+
+
+def test_a_share_that_is_proved_more_narrowly_counts() -> None:
+    from isonomia.discovery.pairs.present import share_of
+
+    drawn = {"DSN": 146, "TSN": 500, "uniform_found": 0, "uniform_tests": 100}
+    proved = {"share_estimate": 0.001, "share_estimate_low": 0.0008, "share_estimate_high": 0.0013, "share_drawn": 0}
+    assert share_of(drawn, observed=False).value == 0
+    assert share_of({**drawn, **proved}, observed=False).value == 0.001
+    other = {**proved, "share_estimate_low": 0.0, "share_estimate_high": 0.9}
+    assert share_of({**drawn, **other}, observed=False).value == 0  # wider: what was drawn says more
