@@ -138,7 +138,44 @@ def _problem(item: Any, model: type[BaseModel], also: Sequence[str]) -> str:
         return f"`{location}`: {item['ctx']['error']}" if location else str(item["ctx"]["error"])
     got = item.get("input")
     shown = f"; got {got!r:.80}" if isinstance(got, str | int | float | bool | None) else ""
-    return f"`{location}`: {item['msg']}{shown}."
+    return f"`{location}`: {plainly(item['msg'])}{shown}."
+
+
+#: What pydantic says, and how we say it.
+_PLAIN = tuple(
+    (re.compile(pattern), text)
+    for pattern, text in (
+        (r"Input should be a valid integer.*", "must be a whole number"),
+        (r"Input should be a valid number.*", "must be a number"),
+        (r"Input should be a valid string", "must be a text"),
+        (r"Input should be a valid boolean.*", "must be true or false"),
+        (r"Input should be a valid (?:list|tuple)", "must be a list"),
+        (r"Input should be a valid dictionary.*", "must be a mapping of keys to values"),
+        (r"Input is not a valid path.*", "must be a path"),
+        (r"Input should be greater than or equal to (.+)", r"must be at least \1"),
+        (r"Input should be less than or equal to (.+)", r"must be at most \1"),
+        (r"Input should be (.+)", r"must be \1"),
+        (r"(?:List|Tuple) should have at least (\d+) items? after validation, not (\d+)", r"needs at least \1, has \2"),
+        (r"(?:List|Tuple) should have at most (\d+) items? after validation, not (\d+)", r"takes at most \1, has \2"),
+        (r"String should have at (least|most) (\d+) characters?", r"must have at \1 \2 characters"),
+        (r"String should match pattern (.+)", r"must match the pattern \1"),
+        (r"Value error, (.+)", r"\1"),
+    )
+)
+
+
+def plainly(text: str) -> str:
+    """A text of pydantic in our words.
+
+    >>> plainly("Input should be a valid integer, unable to parse string as an integer")
+    'must be a whole number'
+    >>> plainly("Tuple should have at least 1 item after validation, not 0")
+    'needs at least 1, has 0'
+    """
+    for pattern, plain in _PLAIN:
+        if (found := pattern.fullmatch(text)) is not None:
+            return found.expand(plain)
+    return text
 
 
 def _keys_at(model: type[BaseModel], location: tuple[Any, ...]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -139,3 +140,58 @@ def test_a_packed_file_that_grows_too_much_is_refused(tmp_path: Path, monkeypatc
         gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % tuple(pair) for pair in rng.integers(0, 9, (60_000, 2))))
     )
     assert len(iso.read(plain)) == 60_000, "ordinary data do not shrink that much"
+
+
+def decided(n: int = 600) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = {name: rng.integers(0, 2, n) for name in ("y", "p")}
+    frame |= {"sex": rng.choice(["F", "M"], n), "race": rng.choice(["W", "B"], n)}
+    return pd.DataFrame({**frame, "when": [f"2024-{month:02d}-15" for month in rng.integers(1, 7, n)]})
+
+
+OUTCOME = {"target": "y", "prediction": "p", "positive": 1, "n_boot": 20}
+
+
+@pytest.mark.parametrize("policy", ["us-lending", "nyc-ll144", None])
+def test_nobody_is_of_all_privileged_groups_at_once(policy: str | None) -> None:
+    """Men and White people are privileged, and no White man is in the data."""
+    frame = decided()
+    frame = frame[(frame["sex"] != "M") | (frame["race"] != "W")]
+    roles = {"protected": ["sex", "race"], "privileged": {"sex": "M", "race": "W"}}
+    report = iso.audit(frame, policy=policy, **roles, **OUTCOME)
+    assert not [section for section in report.document.sections if section.outcome == "failed"]
+    notes = " ".join(map(str, report["group_fairness"].notes))
+    assert "nobody of the reference by sex x race: these groups are compared with the largest of them" in notes
+
+
+def test_a_month_without_anybody_of_the_reference_has_no_gap() -> None:
+    frame = decided()
+    frame = frame[(frame["sex"] != "M") | (frame["when"] != "2024-03-15")]
+    report = iso.audit(frame, protected=["sex"], privileged={"sex": "M"}, time="when", checks="over_time", **OUTCOME)
+    result = report["over_time"]
+    assert "Nobody is of the reference in 2024-03-15" in " ".join(map(str, result.notes))
+    assert {row["period"] for row in result.tables["gaps"].rows()} == {
+        f"2024-{month:02d}-15" for month in (1, 2, 4, 5, 6)
+    }
+    assert "2024-03-15" in {row["period"] for row in result.tables["series"].rows()}
+
+
+@pytest.mark.parametrize("role", ["feature", "protected", "target", "prediction", "time", "score"])
+def test_sparse_columns_are_columns(role: str) -> None:
+    frame = decided(200)
+    frame["z"] = pd.arrays.SparseArray(frame["p"].to_numpy() if role == "prediction" else frame["y"].to_numpy())
+    roles: dict[str, Any] = {**OUTCOME, "protected": ["sex", "z"] if role == "protected" else ["sex"]}
+    if role not in ("feature", "protected"):
+        roles[role] = "z"
+    dense = frame.assign(z=frame["z"].sparse.to_dense())
+    assert iso.audit(frame, **roles).findings == iso.audit(dense, **roles).findings
+
+
+def test_times_that_are_missing_as_pandas_has_it_and_durations_as_outcomes() -> None:
+    frame = decided(90)
+    frame["when"] = pd.Series([True, pd.NA, False] * 30, dtype="boolean")
+    report = iso.audit(frame, protected=["sex"], time="when", checks="over_time", **OUTCOME)
+    assert len(report["over_time"].tables["series"])
+    frame["y"] = pd.to_timedelta(np.arange(90), unit="h")
+    with pytest.raises(iso.DataError, match="'y' contains durations"):
+        iso.audit(frame, protected=["sex"], target="y")

@@ -194,3 +194,14 @@ def test_a_handful_of_people_ends_no_audit(n: int) -> None:
     assert (outcomes["consistency"] == "not_applicable") == (n < 5)
     assert "failed" not in outcomes.values()
     assert told.to_html()
+
+
+def test_many_thin_groups_are_one_finding() -> None:
+    """A date of birth as it stands in a file: hundreds of groups, one sentence, one step."""
+    frame = {"born": [f"{1950 + k % 50}-01-01" for k in range(500)], "sex": ["F", "M"] * 250, "p": [0, 1] * 250}
+    report = iso.audit(frame, prediction="p", protected=["born", "sex"], checks="representation")
+    (finding,) = report.findings
+    assert str(finding.message) == (
+        "By born, 50 groups have fewer than 30 records each, 500 in all (100.0%): figures about them are uncertain."
+    )
+    assert finding.columns == ("born",)

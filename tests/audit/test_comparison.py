@@ -140,8 +140,8 @@ def test_markdown_page_junit_and_json_say_the_same(releases: tuple[iso.Report, i
     words = ["compare", str(tmp_path / "before"), str(tmp_path / "after"), *options, "--junit", str(junit)]
     done = runner.invoke(app, words)
     assert done.exit_code == 1, done.output
-    assert done.stdout.startswith("Something got worse")
-    assert "**Something got worse (1 criterion and" in files[0].read_text(encoding="utf-8")
+    assert done.stdout.startswith("1 of 1 criterion and ")
+    assert "**1 of 1 criterion and " in files[0].read_text(encoding="utf-8")
     assert "Criteria before and after" in files[1].read_text(encoding="utf-8")
     assert json.loads(files[2].read_text(encoding="utf-8"))["worse_in"][0] == "criteria"
     failed = [case.get("name") for case in ET.parse(junit).iter("testcase") if case.find("failure") is not None]
@@ -156,6 +156,38 @@ def test_markdown_page_junit_and_json_say_the_same(releases: tuple[iso.Report, i
 
 def test_it_is_written_in_portuguese(releases: tuple[iso.Report, iso.Report]) -> None:
     text = comparison_markdown(iso.compare(*releases), "pt-BR")
-    assert "Algo piorou (1 critério e" in text
+    assert "Pioraram 1 de 1 critério e 6 de 7 diferenças." in text
     assert "got worse" not in text
     assert "difference" not in text
+
+
+def test_a_finding_about_the_worst_group_is_the_same_whichever_group_is_worst() -> None:
+    """The ratio by race is broken before and after; who is worst off changes."""
+    before = audited(a=(500, 1000), b=(200, 1000), c=(300, 1000))
+    after = audited(a=(500, 1000), b=(300, 1000), c=(200, 1000))
+    states = {str(row["state"]) for row in iso.compare(before, after).tables["findings"].rows()}
+    assert states == {"unchanged"}
+
+
+def test_new_findings_come_before_those_that_are_gone_and_severity_is_compared() -> None:
+    rows = list(
+        iso.compare(
+            audited(None, a=(500, 1000), b=(385, 1000), c=(250, 1000), d=(500, 1000)),
+            audited(None, a=(500, 1000), b=(250, 1000), c=(500, 1000), d=(250, 1000)),
+        )
+        .tables["findings"]
+        .rows()
+    )
+    assert [str(row["state"]) for row in rows] == ["new", "more severe", "gone"]
+
+
+def test_the_headline_counts_also_what_does_not_count() -> None:
+    from isonomia.audit.comparison_forms import headline
+
+    before, after = audited(a=(5000, 10_000), b=(4900, 10_000)), audited(a=(5000, 10_000), b=(4500, 10_000))
+    assert (
+        str(headline(iso.compare(before, after, fail_on="criteria"))) == "0 of 1 criterion and 2 of 2 gaps got worse."
+    )
+    assert "e 2 de 2 diferenças" in headline(iso.compare(before, after)).text("pt-BR")
+    assert str(headline(iso.compare(before, after, fail_on="any"))).endswith("figures got worse.")
+    assert str(headline(iso.compare(before, before))).startswith("Nothing got worse")

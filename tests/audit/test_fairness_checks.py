@@ -102,3 +102,17 @@ def test_the_report_draws_them_in_both_languages() -> None:
     report = iso.audit(data(600, gap=0.2, base=0.2), checks=CHECKS, n_boot=20)
     for language, words in (("en", "Composition of the score"), ("pt-BR", "Composição da pontuação")):
         assert words in report.to_html(language=language)
+
+
+@pytest.mark.parametrize(("women", "remedy"), [(0.2, "compare_false_positives"), (0.8, "review_false_positives")])
+def test_the_advice_about_wrong_approvals_looks_where_they_are(women: float, remedy: str) -> None:
+    """Of women who should be refused fewer, or more, are approved than of men."""
+    rng = np.random.default_rng(0)
+    sex = np.repeat(["F", "M"], 1000)
+    approved = (rng.random(2000) < np.where(sex == "F", women, 0.5)).astype(int)
+    truth = np.tile([0, 0, 0, 1], 500)
+    frame = {"sex": sex, "y": truth, "p": np.where(truth == 1, 1, approved)}
+    roles = {"target": "y", "prediction": "p", "protected": ["sex"], "privileged": {"sex": "M"}}
+    report = iso.audit(frame, checks="group_fairness", n_boot=50, **roles)
+    (finding,) = [one for one in report.findings if one.code == "group_fairness.fpr"]
+    assert finding.remedy == remedy

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+import isonomia as iso
 from isonomia.audit.grading import grade_finding
 from isonomia.evidence import THRESHOLDS, Estimate, Finding
 from isonomia.languages import msg
@@ -89,3 +91,32 @@ def test_thresholds_rise() -> None:
                 worse = {"warning": ("warning", "critical"), "critical": ("critical",)}[severity]
                 assert one.severity(size) in worse, name
         assert one.severity(one.reported + (1 if one.lower else -1)) == "notice", name
+
+
+def test_a_threshold_is_in_the_unit_of_its_figure() -> None:
+    """A page shows both side by side: "Figure: 27% · Threshold: 16%", not the 10% by which errors may be more."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    sex, x, region = rng.choice(["F", "M"], n), rng.normal(size=n), rng.choice(list("abcd"), n)
+    truth = (x > 0).astype(int)
+    wrong = rng.random(n) < np.where(region == "a", 0.5, 0.1)
+    frame = {
+        "sex": sex,
+        "x": x,
+        "region": region,
+        "height": rng.normal(size=n) + 2.5 * (sex == "M"),
+        "income": np.where(rng.random(n) < np.where(sex == "F", 0.35, 0.08), np.nan, rng.normal(size=n)),
+        "y": truth,
+        "p": np.where(wrong, 1 - truth, truth),
+    }
+    checks = ["missingness", "proxies", "weak_spots", "subgroup_diagnostics", "consistency", "representation"]
+    report = iso.audit(frame, target="y", prediction="p", protected=["sex", "region"], checks=checks, n_boot=50)
+    lower_is_worse = {"subgroup_diagnostics.worse", "consistency.group", "consistency.low"}
+    found = [one for one in report.findings if one.threshold is not None and one.estimate.value is not None]
+    assert {"missingness.group", "proxies.predictable", "weak_spots.slice", "consistency.group"} <= {
+        one.code for one in found
+    }
+    for one in found:
+        sign = -1 if one.code in lower_is_worse else 1
+        assert sign * (one.estimate.value - one.threshold) >= 0, one.code
+        assert abs(one.threshold) > 0.1, one.code

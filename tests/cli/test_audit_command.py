@@ -302,7 +302,7 @@ def test_a_worse_model_is_seen(reports: tuple[Path, Path]) -> None:
     equal, unequal = reports
     worse = runner.invoke(app, ["compare", str(equal), str(unequal)])
     assert worse.exit_code == 1, worse.output
-    assert "Something got worse" in worse.stdout
+    assert "gaps got worse." in worse.stdout
     same = runner.invoke(app, ["compare", str(unequal), str(unequal / "report.json"), "--lang", "pt-BR"])
     assert same.exit_code == 0
     assert "Nada piorou" in same.stdout

@@ -111,3 +111,13 @@ def test_every_part_states_the_rows_that_are_left_out(people: Path, tmp_path: Pa
     record = json.loads(done.stdout)
     for part in ("suite", "incompatibility", "equivalence"):
         assert sum("3 rows without a target are left out" in str(note) for note in record[part]["notes"]) == 1, part
+
+
+def test_groups_are_named_in_words(tmp_path: Path) -> None:
+    table = tmp_path / "loans.csv"
+    table.write_text("sex,y,p\n" + "female,1,0\nmale,1,1\nfemale,0,0\nmale,0,1\n" * 50, encoding="utf-8")
+    words = ["fairness", str(table), "--target", "y", "--positive", "1", "--prediction", "p", "--protected", "sex"]
+    shown = runner.invoke(app, [*words, "--margin", "0.1"])
+    assert shown.exit_code == 0, shown.output
+    assert "female" in shown.stdout
+    assert "sex=" not in shown.stdout

@@ -185,3 +185,17 @@ def test_columns_of_the_same_name_are_refused_or_renamed(tmp_path: Path) -> None
     assert refused.exit_code == 2
     assert "repeats 'a'. Rename the columns, or pass --repeated rename" in refused.output
     assert runner.invoke(app, [*given, "--repeated", "rename"]).exit_code == 0
+
+
+def test_what_makes_an_audit_say_little_is_said_at_once(tmp_path: Path) -> None:
+    """One class, one group, or a favourable value that nobody named."""
+    table = tmp_path / "decided.csv"
+    table.write_text("y,p,g\n" + "1,1,a\n1,0,a\n" * 20, encoding="utf-8")
+    words = ["audit", str(table), "--target", "y", "--prediction", "p", "--protected", "g", "--checks", "quick"]
+    said = runner.invoke(app, words).stderr
+    assert "The target y has only one value: there is nothing to predict." in said
+    assert "The protected attribute g has only one value: there are no groups to compare." in said
+    assert "1 of y is taken as favourable; --positive names another." in " ".join(said.split())
+    named = runner.invoke(app, [*words, "--positive", "0", "--lang", "pt-BR"]).stderr
+    assert "favorável" not in named
+    assert "não há grupos a comparar" in named

@@ -120,3 +120,12 @@ def test_hostile_names_are_escaped(text: str) -> None:
     written = to_junit(document)
     assert "<script" not in written
     ET.fromstring(written.encode("utf-8"))
+
+
+def test_a_portuguese_file_is_portuguese() -> None:
+    frame = {"sexo": ["f", "m"] * 500, "p": [0, 1] * 450 + [1, 0] * 50}
+    report = iso.audit(frame, prediction="p", protected=["sexo"], policy="us-lending", checks="group_fairness")
+    text = to_junit(report.document, "pt-BR")
+    assert "não é um limite da 12 CFR 1002.6(a)" in text
+    assert "crítico: " in text
+    assert "critical: " not in text

@@ -73,7 +73,7 @@ def test_two_runs_are_compared(store: Path) -> None:
     last, _, first = (run["id"] for run in json.loads(call("runs", "list", "--store", store, "--json").stdout))
     worse = call("runs", "compare", first, last, "--store", store)
     assert worse.exit_code == 1
-    assert "Something got worse" in worse.output
+    assert "gaps got worse." in worse.output
     assert call("runs", "compare", first, first, "--store", store).exit_code == 0
 
 

@@ -138,3 +138,14 @@ def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch, stream: type
     with ProgressBar(screen, msg("Reading")):
         time.sleep(0.1)
     assert page.getvalue() == ""
+
+
+def test_whole_rows_show_the_columns_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    """Thirty columns of data in a terminal: words stay whole, and what is left out is named."""
+    wide = Table.of({f"column_{k}": ["a few words", "more"] for k in range(30)})
+    Screen(language="en").table(wide)
+    shown = capsys.readouterr().out
+    assert " column_0 " in shown
+    assert "more columns do not fit: column_" in shown
+    Screen(language="en").table(Table.of({f"column_{k}": ["a"] for k in range(12)}))
+    assert "not fit" not in capsys.readouterr().out

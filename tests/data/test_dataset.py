@@ -147,9 +147,8 @@ def test_notes_say_what_is_doubtful():
     assert said == [
         "The target y is missing in 1 row.",
         "The target y has only one value: there is nothing to predict.",
-        "The protected attribute s has only one value: there are no groups to compare.",
-        "The protected attribute s is missing in 1 row, which form a group of their own.",
         "The protected attribute c has only one value: there are no groups to compare.",
+        "The protected attribute s is missing in 1 row, which forms a group of its own.",
         "The feature x contains infinite values, or no value at all: searches and comparisons of people leave it out.",
     ]
     assert all(note.text("pt-BR") != note.text() for note in data.notes)

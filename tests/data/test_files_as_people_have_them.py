@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import isonomia as iso
+from isonomia.data import propose_bands
 from isonomia.data.formats import excel
 
 TEXT = "proposta;região;renda;decisão\n1;São Paulo;1234,5;sim\n2;Ceará;10;não\n3;Maranhão;0,75;sim\n"
@@ -207,6 +208,15 @@ def test_ignored_columns_are_no_features() -> None:
         iso.Dataset(pl.DataFrame(frame()), ignore="rwo")
     with pytest.raises(iso.SpecError, match="'row' is named both"):
         iso.Dataset(pl.DataFrame(frame()), ignore="row", features=["row"])
+
+
+def test_bands_of_whole_numbers_have_whole_edges() -> None:
+    """An edge of 42.5 years is one of 43 for people whose age is a whole number."""
+    ages = [18.0, 20, 22, 25, 27, 29, 31, 35, 38, 42, 50, 55, 60]
+    for last, edges in ((60.0, (25.0, 30.0, 43.0)), (60.5, (25.0, 30.0, 42.5))):
+        bands = propose_bands([*ages[:-1], last])
+        assert bands is not None
+        assert bands.edges == edges
 
 
 def test_numbers_without_bands_get_the_same_bands_at_every_door() -> None:

@@ -342,6 +342,42 @@ def test_periods_of_dates(every: Any, labels: tuple[str, ...], frame_kind: Any) 
     assert periods_of([str(d)[:10] for d in dates], every=every)[0].labels == labels
 
 
+@pytest.mark.parametrize(
+    ("form", "labels"),
+    [
+        ("%d/%m/%Y", ("2024-12", "2025-01", "2025-02")),
+        ("%d.%m.%Y 08:30", ("2024-12", "2025-01", "2025-02")),
+        ("%m/%d/%Y", ("2024-12", "2025-01", "2025-02")),
+        ("%m/%Y", ("2024-12", "2025-01", "2025-02")),
+        ("%Y/%m/%d", ("2024-12", "2025-01", "2025-02")),
+        ("%Y-%m-%dT10:00:00-03:00", ("2024-12", "2025-01", "2025-02")),
+    ],
+)
+def test_dates_as_offices_write_them_are_in_order(form: str, labels: tuple[str, ...]) -> None:
+    from datetime import date
+
+    from isonomia.fairness.time.periods import periods_of
+
+    days = [date(2025, 1, 31), date(2024, 12, 1), date(2025, 2, 3)]
+    codes, known = periods_of([*(day.strftime(form) for day in days), None, ""], every="month")
+    assert (codes.labels, codes.codes.tolist(), known.tolist()) == (labels, [1, 0, 2], [True] * 3 + [False] * 2)
+
+
+@pytest.mark.parametrize("texts", [["01/02/2024", "01/01/2025"], ["05/01/24", "06/01/24"], ["2024-01-05", "3/2/2023"]])
+def test_dates_that_can_be_read_in_two_ways_are_refused(texts: list[str]) -> None:
+    from isonomia.fairness.time.periods import periods_of
+
+    with pytest.raises(iso.errors.DataError, match="can be read as different dates"):
+        periods_of(texts)
+
+
+def test_texts_that_are_no_dates_are_names_of_periods() -> None:
+    from isonomia.fairness.time.periods import periods_of
+
+    for texts in (("1.5", "2.25"), ("12-3", "14-5"), ("2024-13-45", "2025-01-01"), ("spring", "summer")):
+        assert periods_of(texts)[0].labels == texts
+
+
 def test_a_control_factor_that_empties_a_cell_is_shown_without_a_value() -> None:
     frame = months(600)
     frame = frame[~((frame["sex"] == "F") & (frame["date"] > "2023-10-01"))]

@@ -202,7 +202,7 @@ def test_bad_input_time_and_cancelling() -> None:
     ("text", "message"),
     [
         ("rules: [", "cannot be read as YAML"),
-        ("{id: p, title: P, rules: 3}", "`rules`: Input should be a valid tuple"),
+        ("{id: p, title: P, rules: 3}", "`rules`: must be a list; got 3"),
         (
             "{id: p, title: P, rules: [{name: r, metric: selection_rate, measure: ratio, at_least: high}]}",
             "`rules.0.at_least`: .* got 'high'",
@@ -377,3 +377,9 @@ def test_without_a_limit_a_gap_of_numbers_may_be_a_fifth_of_their_standard_devia
     assert goal.limit == pytest.approx(0.2 * salary.std())
     (ratio,), _ = read_goals("error_ratio", None, None, "regression", known=["sex"], spread=salary.std())
     assert (ratio.limit, ratio.deviations) == (0.8, None)
+
+
+def test_a_target_of_one_value_is_refused_before_training() -> None:
+    frame = {"sex": ["F", "M"] * 50, "x": list(range(100)), "y": [1] * 100}
+    with pytest.raises(iso.DataError, match="'y' has only one value: there is nothing to train a model on"):
+        iso.mitigate(frame, LogisticRegression(), target="y", protected=["sex"])

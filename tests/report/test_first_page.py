@@ -215,3 +215,21 @@ def test_groups_that_are_left_out_make_no_long_sentence() -> None:
 
 if __name__ == "__main__":
     SNAPSHOTS.write_text(snapshots(), encoding="utf-8")
+
+
+def test_a_step_about_several_columns_names_them_together() -> None:
+    changes = [
+        Finding(
+            "counterfactual",
+            "critical",
+            msg("x"),
+            Estimate(0.1),
+            columns=(name,),
+            remedy="remove_attribute",
+            tier="people",
+        )
+        for name in ("age", "sex")
+    ]
+    result = Result("counterfactual", msg("X"), findings=tuple(changes))
+    document = Document("Audit", {}, (Section("counterfactual", msg("X"), msg("X"), "issue", result),))
+    assert "the columns age, sex · Remove the attribute" in "\n".join(text_of(to_html(document, extent="first_page")))

@@ -25,6 +25,22 @@ def test_it_says_what_was_found(document: Document) -> None:
         assert f"## {section.title.text()}" in text
 
 
+def test_it_leads_with_the_answer(document: Document) -> None:
+    """As on paper: the verdict, who is affected, what to do, what was not examined; then findings and the annex."""
+    headings = re.findall(r"(?m)^## (.+)$", to_markdown(document))
+    assert headings[:7] == [
+        "Verdict",
+        "Who is affected",
+        "What to do next",
+        "What was not examined",
+        "Findings",
+        "Criteria of the policy",
+        "What was examined",
+    ]
+    assert re.findall(r"(?m)^## (.+)$", to_markdown(document, "pt-BR"))[:2] == ["Veredito", "Quem é afetado"]
+    assert to_markdown(document).split("## ")[1].startswith("Verdict\n\n**Exceeds the policy's limits** · ")
+
+
 def test_one_check_is_one(document: Document) -> None:
     passed, issue = (
         next(section for section in document.sections if section.outcome == outcome) for outcome in ("passed", "issue")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from isonomia.evidence import Estimate
 from isonomia.languages import Words, msg
 from isonomia.languages.naming import at_least
+from isonomia.report import Document, Section, summary
 from isonomia.report.figures.labels import label
 from isonomia.report.markdown import escape
 from isonomia.report.page import _json, _packed
@@ -82,3 +83,21 @@ def test_people_and_times() -> None:
     assert moment("2026-01-02T03:04:05", "en") == "January 2, 2026 03:04"
     assert moment("<script>", "en") == "<script>"
     assert figure(Estimate(0.5, None, 0.7), "en") == "0.500"
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "One check has no result: Calibration."),
+        ("pt-BR", "Uma verificação não tem resultado: Calibração."),
+    ],
+)
+def test_a_terminal_names_the_checks_without_a_result(language: str, said: str) -> None:
+    from rich.console import Console
+
+    ran = Section("performance", msg("Performance"), msg("x"), "passed")
+    left = Section("calibration", msg("Calibration"), msg("x"), "not_applicable", reason="no scores")
+    console = Console(width=100, no_color=True)
+    with console.capture() as shown:
+        console.print(summary(Document("Audit", {}, (ran, left)), language))
+    assert said in shown.get()

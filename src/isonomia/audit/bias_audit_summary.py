@@ -9,6 +9,7 @@ from isonomia.errors import SpecError
 from isonomia.evidence import Column, Result, Table
 from isonomia.languages import Message, msg
 from isonomia.report.markdown import escape, table_text
+from isonomia.report.naming import in_file_words
 from isonomia.report.texts import readable, sentence
 
 #: A bias audit may be used for this long (6 RCNY 5-301(a)).
@@ -61,7 +62,7 @@ def bias_audit_summary(
     notes = list(section.result.notes)
     if (on or datetime.now(UTC).date()) - made > VALID:
         notes.insert(0, msg("This bias audit is more than one year old (6 RCNY 5-301(a)): make a new one."))
-    return Result(
+    result = Result(
         "bias_audit_summary",
         msg("Summary of a bias audit, New York City Local Law 144"),
         {
@@ -76,6 +77,7 @@ def bias_audit_summary(
         },
         notes=tuple(notes),
     )
+    return in_file_words(result, report.document.words)
 
 
 def summary_markdown(summary: Result, language: str = "en") -> str:

@@ -16,7 +16,7 @@ from isonomia.audit.figures import ReportFigure, figures_of
 from isonomia.audit.naming import in_words, metric_title
 from isonomia.audit.report import Report
 from isonomia.errors import DataError, SpecError
-from isonomia.evidence import Column, Finding, Result, Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.evidence import SEVERITIES, Column, Finding, Result, Table, benjamini_hochberg, normal_p, normal_quantile
 from isonomia.languages import Message, msg, with_people
 from isonomia.metrics import METRICS
 from isonomia.parameters import Choice, Number, validated
@@ -28,6 +28,9 @@ ALPHA = 0.05
 
 Direction = Literal["worse", "better", "changed", "same"]
 
+
+#: What became of a finding, in the order of the table.
+STATES = ("new", "more severe", "less severe", "gone", "unchanged")
 
 #: What ends a comparison with 1: criteria that got worse; gaps too; any figure too.
 CompareOn = Literal["criteria", "gaps", "any"]
@@ -212,15 +215,11 @@ def _direction(metric: str, difference: float, p_adjusted: float) -> Direction:
 
 
 def _findings(old: Report, new: Report) -> Table:
-    def keyed(report: Report) -> dict[tuple[Any, ...], Finding]:
-        return {
-            (finding.code, tuple(sorted(finding.who.items())), finding.columns): finding for finding in report.findings
-        }
-
-    first, second = keyed(old), keyed(new)
-    keys = [*second, *(key for key in first if key not in second)]
+    first, second = ({_matter(finding): finding for finding in report.findings} for report in (old, new))
+    known = {key: _state(first.get(key), second.get(key)) for key in (*second, *first)}
+    keys = sorted(known, key=lambda key: STATES.index(known[key].template))  # in each, in the order of the reports
     found = [second.get(key) or first[key] for key in keys]
-    states = [(msg("unchanged") if key in first else msg("new")) if key in second else msg("gone") for key in keys]
+    states = [known[key] for key in keys]
     return Table(
         (
             Column("state", states, title=msg("state")),
@@ -229,6 +228,22 @@ def _findings(old: Report, new: Report) -> Table:
         ),
         msg("Findings that are new, unchanged or gone"),
     )
+
+
+def _matter(finding: Finding) -> tuple[Any, ...]:
+    """What a finding is about in any report; a figure of the worst of several groups, whichever that is, is one."""
+    of_worst = finding.code.startswith(("policy.", "fairness_suite."))
+    who = sorted(finding.who) if of_worst else sorted(finding.who.items())
+    return finding.code, tuple(who), finding.columns
+
+
+def _state(before: Finding | None, after: Finding | None) -> Message:
+    if before is None or after is None:
+        return msg("new") if before is None else msg("gone")
+    severity = [SEVERITIES.index(one.severity) for one in (before, after)]  # the worst is the first
+    if severity[0] == severity[1]:
+        return msg("unchanged")
+    return msg("more severe") if severity[1] < severity[0] else msg("less severe")
 
 
 def _verdicts(old: Report, new: Report) -> Table:

@@ -15,14 +15,30 @@ MAX_SENTENCES = 10
 
 
 def headline(comparison: Comparison) -> Message:
-    """Whether something that counts got worse, in a sentence."""
-    criteria, gaps = len(comparison.tables["criteria"]), len(comparison.tables["gaps"])
-    compared = {"criteria": criteria, "gaps": gaps}
-    if comparison.worse:
+    """How many criteria and gaps got worse, and other figures where they count."""
+    columns = {"criteria": "step", "gaps": "trend", "changes": "direction"}
+    compared = {name: len(comparison.tables[name]) for name in columns}
+    worse = {
+        f"worse_{name}": [str(value) for value in comparison.tables[name][column].values].count("worse")
+        for name, column in columns.items()
+    }
+    if not comparison.worse and not {"criteria", "gaps"} & {*comparison.worse_in}:
         return msg(
-            "Something got worse ({criteria:# criterion|# criteria} and {gaps:# gap|# gaps} compared).", **compared
+            "Nothing got worse ({criteria:# criterion|# criteria} and {gaps:# gap|# gaps} compared).", **compared
         )
-    return msg("Nothing got worse ({criteria:# criterion|# criteria} and {gaps:# gap|# gaps} compared).", **compared)
+    if comparison.fail_on == "any":
+        return msg(
+            "{worse_criteria:int} of {criteria:# criterion|# criteria}, {worse_gaps:int} of {gaps:# gap|# gaps} and "
+            "{worse_changes:int} of {changes:# figure|# figures} got worse.",
+            **compared,
+            **worse,
+        )
+    return msg(
+        "{worse_criteria:int} of {criteria:# criterion|# criteria} and {worse_gaps:int} of {gaps:# gap|# gaps} got "
+        "worse.",
+        **compared,
+        **worse,
+    )
 
 
 def moved(table: Table, column: str, still: str) -> Table:

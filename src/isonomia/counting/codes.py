@@ -288,6 +288,8 @@ def _from_pandas(values: Any) -> tuple[CodeArray, tuple[Any, ...]]:
 
     if isinstance(values, pd.Index):
         values = values.to_series()
+    if isinstance(values.dtype, pd.SparseDtype):
+        values = values.sparse.to_dense()
     if isinstance(values.dtype, pd.CategoricalDtype):
         return _from_hashed(values.array.codes, values.array.categories.tolist())
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iubf":

@@ -26,18 +26,13 @@ def notes_on(data: RoleTable) -> Iterator[Message]:
         n = _missing(column, data.counts)
         if n:
             yield msg("The target {column} is missing in {n:# row|# rows}.", column=data.target, n=n)
-        if data.task != "regression" and len(distinct(column)) == 1:
-            yield msg("The target {column} has only one value: there is nothing to predict.", column=data.target)
+    yield from one_value_notes(data)
     for name in data.protected:
-        column = data.column(name)
-        if len(distinct(column)) == 1:
-            yield msg(
-                "The protected attribute {column} has only one value: there are no groups to compare.", column=name
-            )
-        n = _missing(column, data.counts)
+        n = _missing(data.column(name), data.counts)
         if n:
             yield msg(
-                "The protected attribute {column} is missing in {n:# row|# rows}, which form a group of their own.",
+                "The protected attribute {column} is missing in {n:# row, which forms a group of its own|# rows, which "
+                "form a group of their own}.",
                 column=name,
                 n=n,
             )
@@ -59,6 +54,18 @@ def notes_on(data: RoleTable) -> Iterator[Message]:
             )
     if data.engine is not None:
         yield from data.engine.notes
+
+
+def one_value_notes(data: RoleTable) -> Iterator[Message]:
+    """That the target or a protected attribute has one value only, so that little can be said."""
+    if data.target is not None and data.task != "regression" and len(distinct(data.column(data.target))) == 1:
+        yield msg("The target {column} has only one value: there is nothing to predict.", column=data.target)
+    for name in data.protected:
+        column = data.column(name)
+        if len(distinct(column)) == 1 and not _missing(column, data.counts):
+            yield msg(
+                "The protected attribute {column} has only one value: there are no groups to compare.", column=name
+            )
 
 
 def bands_note(name: str, bands: Bands) -> Message:

@@ -84,8 +84,8 @@ def propose_bands(values: Any, counts: Any = None) -> Bands | None:
     """Bands for numbers with many different values: edges near the quartiles, rounded; None where few are different.
 
     Edges are multiples of 1, 2, 2.5 or 5 times a power of ten, about a quarter of the distance between the quartiles
-    apart. Every band contains at least one of the numbers. The same numbers give the same bands, in any order; `counts`
-    says how often each of them occurs.
+    apart; those of whole numbers are whole. Every band contains at least one of the numbers. The same numbers give the
+    same bands, in any order; `counts` says how often each of them occurs.
 
     >>> propose_bands(np.arange(18, 90)).labels
     ('< 35', '[35, 55)', '[55, 70)', '>= 70')
@@ -102,7 +102,10 @@ def propose_bands(values: Any, counts: Any = None) -> Bands | None:
             quartiles = np.quantile(numbers, QUARTILES)
         else:
             quartiles = _counted_quantiles(numbers, np.asarray(counts)[known])
-    inside = [edge for edge in _rounded(quartiles) if numbers.min() < edge <= numbers.max()]
+    rounded = _rounded(quartiles)
+    if (numbers == np.floor(numbers)).all():  # nobody's age is 42.5: the same people are below 43
+        rounded = sorted({float(np.ceil(edge)) for edge in rounded})
+    inside = [edge for edge in rounded if numbers.min() < edge <= numbers.max()]
     edges: list[float] = []
     for edge in inside or [float(np.median(np.unique(numbers)))]:
         below_edge = numbers[numbers < edge]

@@ -261,7 +261,7 @@ def _from_mapping(columns: Mapping[Any, Any]) -> nw.DataFrame[Any]:
 
 
 def _with_inferred_dtypes(frame: Any) -> Any:
-    """A pandas frame whose columns of objects contain numbers only where they are meant as objects.
+    """A pandas frame without sparse columns, whose columns of objects contain numbers only where they are meant to.
 
     Numbers end up as objects when a table is built row by row or with `None` in it.
     """
@@ -277,7 +277,11 @@ def _with_inferred_dtypes(frame: Any) -> Any:
                 changes[name] = pd.to_numeric(frame[name].astype(float) if found != "integer" else frame[name])
             elif found == "boolean":
                 changes[name] = frame[name].astype("boolean" if frame[name].hasnans else bool)
-    return frame.assign(**changes) if changes else frame
+        elif isinstance(dtype, pd.SparseDtype):
+            changes[name] = frame[name].sparse.to_dense()
+    if changes and all(isinstance(name, str) for name in changes):  # other names are refused later
+        return frame.assign(**changes)
+    return frame
 
 
 def _refuse_repeated(frame: object) -> None:

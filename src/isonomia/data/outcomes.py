@@ -22,6 +22,10 @@ def given_task(
     """The task, read off the column of outcomes unless it is given; `known` tasks fit by definition."""
     if name is None or (known and task is not None):
         return task
+    if table[name].dtype == nw.Duration:
+        raise DataError(
+            f"The column '{name}' contains durations, which are no outcomes: write them as numbers of days."
+        )
     values = distinct(table[name])
     if not values:
         raise DataError(f"The column '{name}' has no values: every row is missing.")

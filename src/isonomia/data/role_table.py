@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data._fingerprint import fingerprint
-from isonomia.data._notes import bands_note, notes_on
+from isonomia.data._notes import bands_note, notes_on, one_value_notes
 from isonomia.data.columns import is_searchable, numbers
 from isonomia.data.engines.engine import Engine
 from isonomia.data.engines.role_counts import score_ends
@@ -226,6 +226,11 @@ class RoleTable:
             return fingerprint(self._table)
         types = sorted((name, str(dtype)) for name, dtype in self.engine.schema.items())
         return sha256(f"{fingerprint(self._table)} {self.counts.tolist()} {types}".encode()).hexdigest()
+
+    @property
+    def first_notes(self) -> tuple[Message, ...]:
+        """What a user should know before the work begins: how the table was read, one class, one group, bands."""
+        return (*self.reading_notes, *one_value_notes(self), *self.band_notes)
 
     @property
     def band_notes(self) -> tuple[Message, ...]:

@@ -68,7 +68,7 @@ class Finding(Record, Shown, kind="finding"):
         The key of that test among the tests of its run: the key of a row of a table's column ``p_value``, or ``(check,
         table, row)`` where the column has none. None where the p-value stands in no table.
     threshold : float, optional
-        The threshold the figure was compared with.
+        The threshold the figure was compared with, in its unit.
     reference : mapping
         Whom they are compared with, as column and value.
     remedy : str, optional

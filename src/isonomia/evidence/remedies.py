@@ -26,6 +26,7 @@ REMEDIES: Mapping[str, Message] = {
     ),
     "remove_attribute": msg("Remove the attribute, or justify its use; then examine its proxies."),
     "collect_rows": msg("Collect more data on this group before relying on its figures."),
+    "merge_groups": msg("Put the values of this attribute into fewer groups: bands, regions, years."),
     "explain_change": msg("Find out what changed: the data, the model or the labelling?"),
     "explain_missing_values": msg(
         "Find out why; filling the gaps with everyone's mean would hide this group's own values."
@@ -94,6 +95,9 @@ REMEDIES: Mapping[str, Message] = {
         "Review the decision threshold for this group, and how its favourable outcomes were recorded."
     ),
     "review_false_positives": msg("Find out what the wrongly favourable decisions about this group have in common."),
+    "compare_false_positives": msg(
+        "Find out why wrongly favourable decisions are more frequent in the group it is compared with."
+    ),
     "compare_precision": msg(
         "Find out why a favourable decision is right less often in this group: recalibrate by group, or look for "
         "features that separate its outcomes."
@@ -131,6 +135,7 @@ FIXES: Mapping[str, tuple[str, ...]] = {
         "minimax",
     ),
     "review_false_positives": ("thresholds", "reject_option", "reduction", "reweighing", "sampling", "minimax"),
+    "compare_false_positives": ("thresholds", "reject_option", "reduction", "reweighing", "sampling", "minimax"),
     "compare_precision": ("calibrate", "thresholds", "minimax", "reweighing", "sampling", "massaging", "reduction"),
     "check_representation": ("sampling", "reweighing", "minimax"),
     "correct_bias": ("match", "reweighing", "sampling", "minimax", "reduction"),

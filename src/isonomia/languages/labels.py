@@ -117,7 +117,14 @@ class Labels:
         return self._with_column(column, value)
 
     def _with_column(self, column: str, value: str) -> Message:
+        """A value beside the name of its column, which is quoted where its number could be taken for the value's.
+
+        >>> str(Labels().people({"pay_0": "2"})), str(Labels().people({"pay_0": "late"}))
+        ('people with “pay 0” 2', 'people with pay 0 late')
+        """
         name = self.column(column)
+        if name[-1:].isdigit() and (isinstance(value, Name) or str(value)[:1].isdigit()):
+            name = f"“{name}”"
         if (span := span_of(value)) is not None:
             return _within(name, span)
         if (listed := members(value)) is not None:

@@ -241,18 +241,19 @@ class Model:
 
     def _ask(self, table: nw.DataFrame[Any], data: Dataset | None, *, decide: bool) -> Answer:
         chosen = self._select(table, data)
-        with self._threads.of(len(table)):
-            start = time.perf_counter()
-            try:
+        start = time.perf_counter()
+        try:
+            with self._threads.of(len(table)):
                 answer = self._predictor.ask(chosen, self._options.get("output"), decide=decide)
-            except IsonomiaError:
-                raise
-            except Exception as error:  # a model may raise anything
-                raise ModelError(
-                    f"The model ({self.make}) failed on {len(table)} rows: {type(error).__name__}: {error}"
-                ) from error
-            finally:
-                self.seconds += time.perf_counter() - start
+        except IsonomiaError:
+            raise
+        except Exception as error:  # a model may raise anything
+            reason = next(iter(str(error).splitlines()), "")  # the rest is advice to developers; the cause has it
+            raise ModelError(
+                f"The model ({self.make}) failed on {len(table):,} rows: {type(error).__name__}: {reason}"
+            ) from error
+        finally:
+            self.seconds += time.perf_counter() - start
         self.n_calls += answer.calls
         self.n_rows += answer.calls * len(table)
         return answer

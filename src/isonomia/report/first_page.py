@@ -16,7 +16,7 @@ from isonomia.report.overview import View
 from isonomia.report.texts import moment, sentence, tame
 
 #: How many entries, steps and checks without an answer the first page names, and how many further groups of an entry.
-AFFECTED, STEPS, UNEXAMINED, ALSO = 3, 3, 3, 2
+AFFECTED, STEPS, UNEXAMINED, ALSO = 3, 3, 3, 3
 
 
 def first_page(document: Document, language: Language) -> View:
@@ -110,8 +110,10 @@ def steps(document: Document) -> list[Step]:
 
 def _about(document: Document, step: Step, language: Language) -> str:
     """Whom or what a step is about."""
-    named = [finding for finding in step.findings if finding.who or finding.columns][:AFFECTED]
-    return "; ".join(dict.fromkeys(words.subject_of(document, Fold((one,)), language) for one in named))
+    named = [Fold((finding,)) for finding in step.findings if finding.who or finding.columns][:AFFECTED]
+    people = dict.fromkeys(words.subject_of(document, one, language) for one in named if not one.columns)
+    columns = list(dict.fromkeys(column for one in named for column in one.columns))
+    return "; ".join([*people, *([words.columns_named(document, columns, language)] if columns else [])])
 
 
 def also_affected(document: Document, fold: Fold, language: Language) -> str:

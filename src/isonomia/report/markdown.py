@@ -7,13 +7,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from isonomia.evidence import Result, Table
-from isonomia.languages import Message, check_language, msg, translate
+from isonomia.languages import Language, Message, check_language, msg, translate
 from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.chapters import Chapter, arranged
 from isonomia.report.document import Document, Section
+from isonomia.report.first_page import first_page
 from isonomia.report.glossary import ASSUMPTIONS, ASSUMPTIONS_TITLE
 from isonomia.report.naming import in_file_words
+from isonomia.report.parts import tabulated
 from isonomia.report.tables import cells, shown_columns
 from isonomia.report.texts import figure, headline, readable, rows, sentence, tame, who
 
@@ -30,9 +32,13 @@ def escape(text: str) -> str:
     >>> print(escape("a|b\n<script>`x`"))
     a\|b \<script\>\`x\`
     """
-    marked = _SPECIAL.sub(r"\\\1", tame(text))
+    return _literal(tame(text))
+
+
+def _literal(text: str) -> str:
+    """A text whose parts from data are tame already."""
     # a bare address becomes a link by itself in many viewers; a word joiner keeps it a text
-    return _ADDRESS.sub("\\1\u2060\\2", marked)
+    return _ADDRESS.sub("\\1\u2060\\2", _SPECIAL.sub(r"\\\1", text))
 
 
 def anchor(title: str) -> str:
@@ -56,11 +62,10 @@ def to_markdown(document: Document, language: str = "en") -> str:
     document = in_file_words(document)
     parts = [
         f"# {sentence(document.title, language, escape)}",
-        document.assessment.text(language),
-        _counts(document, language),
-        *_subject(document, language),
-        *_verdict(document, language),
+        *_first_page(document, language),
         *_findings(document, language),
+        *_criteria(document, language),
+        *_subject(document, language),
         *(part for chapter, section in arranged(document) for part in _section(section, language, chapter)),
     ]
     if document.balance_sheet is not None:
@@ -84,6 +89,7 @@ def _counts(document: Document, language: str) -> str:
 
 def _subject(document: Document, language: str) -> Iterable[str]:
     yield f"## {msg('What was examined').text(language)}"
+    yield _counts(document, language)
     yield grid(
         ["", ""],
         [
@@ -99,16 +105,40 @@ def _examined(key: str, value: Any, language: str) -> str:
     return readable(value, language, escape)
 
 
-def _verdict(document: Document, language: str) -> Iterable[str]:
-    verdict = document.verdict
+def _first_page(document: Document, language: Language) -> Iterable[str]:
+    """The verdict, who is affected, what to do next and what was not examined, as on the first page of paper."""
+    page = first_page(document, language)
+    lead = page["lead"]
     yield f"## {msg('Verdict').text(language)}"
-    if verdict is None:
-        yield msg("No policy was given, so there is no verdict.").text(language)
+    yield f"**{lead['name']}** · {_literal(lead['title'])}" if lead["title"] else ""
+    yield _literal(lead["reason"])
+    yield _literal(f"{lead['basis']} {lead['standing']}".strip())
+    yield _literal(page["assessment"])
+    if page["affected"]:
+        yield f"## {msg('Who is affected').text(language)}"
+        who = [" ".join(filter(None, (each["message"], each["people"], each["also"]))) for each in page["affected"]]
+        yield _numbered(map(_literal, who))
+        yield page["more_affected"]
+    yield f"## {msg('What to do next').text(language)}"
+    yield _numbered(
+        (f"**{_literal(step['about'])}** · " if step["about"] else "") + _literal(step["advice"])
+        for step in page["steps"]
+    )
+    if page["unexamined"]:
+        yield f"## {msg('What was not examined').text(language)}"
+        yield "\n".join(f"- {_literal(f'{title}: {reason}')}" for title, reason in page["unexamined"])
+        yield page["more_unexamined"]
+
+
+def _numbered(lines: Iterable[str]) -> str:
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+
+
+def _criteria(document: Document, language: str) -> Iterable[str]:
+    verdict = document.verdict
+    if verdict is None or not verdict.criteria:
         return
-    yield f"**{words.VERDICTS[verdict.outcome].text(language)}** · {sentence(verdict.title, language, escape)}"
-    yield sentence(verdict.reason, language, escape)
-    yield sentence(verdict.basis, language, escape)
-    yield " ".join(sentence(note, language, escape) for note in verdict.notes)
+    yield f"## {msg('Criteria of the policy').text(language)}"
     yield sentence(verdict.about, language, escape)
     if verdict.source:
         yield f"{msg('Source').text(language)}: {escape(translate(verdict.source, language))}"
@@ -125,7 +155,7 @@ def _verdict(document: Document, language: str) -> Iterable[str]:
         ]
         for criterion in verdict.criteria
     ]
-    yield grid([head.text(language) for head in heads], rows) if rows else ""
+    yield grid([head.text(language) for head in heads], rows)
 
 
 def _findings(document: Document, language: str) -> Iterable[str]:
@@ -171,7 +201,7 @@ def _section(section: Section, language: str, chapter: Chapter | None = None) ->
 
 
 def _body(result: Result, language: str) -> Iterable[str]:
-    if result.values:
+    if result.values and not tabulated(result):
         yield grid(
             [msg("Headline figure").text(language), msg("Value").text(language)],
             [

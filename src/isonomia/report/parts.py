@@ -89,7 +89,7 @@ def result_view(result: Result, code: str, setting: Setting) -> View:
     drawings = [drawing for drawing in result.drawings.values() if len(drawing.table)]
     tables = list(result.tables.items())
     hidden = 0 if most is None else len(drawings[most:]) + len(tables[most:])
-    headlines = [] if _tabulated(result) else list(result.values)
+    headlines = [] if tabulated(result) else list(result.values)
     return {
         "title": sentence(result.title, language),
         "headlines": [(_name(result.heading(name, language)), headline(result, name, language)) for name in headlines],
@@ -105,7 +105,7 @@ def result_view(result: Result, code: str, setting: Setting) -> View:
     }
 
 
-def _tabulated(result: Result) -> bool:
+def tabulated(result: Result) -> bool:
     """Whether a table has every headline figure in a row of its own."""
     lists = (table for table in result.tables.values() if "metric" in table and "value" in table)
     return any(len(table) == len(result.values) for table in lists)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
     from rich.text import Text
 
-#: Criteria that are not met are shown up to this many.
-SHOWN = 12
+#: Criteria that are not met are shown up to this many, and checks without a result are named.
+SHOWN, UNEXAMINED = 12, 5
 _COLOURS = {
     "meets": "green",
     "exceeds": "red",
@@ -50,6 +50,12 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
     lines: list[Text | Grid] = [Text(sentence(document.title, language), style="bold")]
     lines += [*_verdict(document, language), *_criteria(document, language)]
     lines.append(Text(document.assessment.text(language)))
+    silent = [one for one in document.sections if one.outcome in ("not_applicable", "skipped", "failed")]
+    if silent and len(silent) < len(document.sections):
+        names = ", ".join(sentence(one.title, language) for one in silent[:UNEXAMINED])
+        more = ", ..." if len(silent) > UNEXAMINED else ""
+        without = msg("{n:One check has|# checks have} no result: {names}.", n=len(silent), names=names + more)
+        lines.append(Text(without.text(language), style="dim"))
     if document.findings:
         grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
         for head in (msg("Severity"), msg("Finding"), msg("For whom"), msg("Rows"), msg("Figure")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from isonomia.evidence import Finding, Fold, Severity
 from isonomia.languages import Message, Words, msg
@@ -111,9 +111,16 @@ def also(document: Document, fold: Fold, language: str) -> str:
 def subject_of(document: Document, fold: Fold, language: str, escape: Callable[[str], str] = tame) -> str:
     """Whom or what the first finding of a fold is about: people, columns, or everyone."""
     if fold.columns:
-        names = ", ".join(escape(document.words.column(name)) for name in fold.columns)
-        return msg("{n:the column|the columns} {names}", n=len(fold.columns), names=names).text(language)
+        return columns_named(document, fold.columns, language, escape)
     return who(fold.who, language, document.words, escape)
+
+
+def columns_named(
+    document: Document, columns: Sequence[str], language: str, escape: Callable[[str], str] = tame
+) -> str:
+    """Columns by their labels: "the columns age, sex"."""
+    names = ", ".join(escape(document.words.column(name)) for name in columns)
+    return msg("{n:the column|the columns} {names}", n=len(columns), names=names).text(language)
 
 
 def outcome(criterion: Criterion, language: str) -> str:

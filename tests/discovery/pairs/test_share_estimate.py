@@ -96,3 +96,34 @@ def test_the_same_seed_draws_the_same_people() -> None:
     other = find_pairs(DOMAIN, model, method="exact", protected="sex", max_boxes=100, seed=8).metrics
     assert other["share_estimate"] != runs[0]["share_estimate"]
     assert other["share_low"] == runs[0]["share_low"]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "n", "said"),
+    [
+        ((0.0, 1.0), 0, []),
+        ((0.0, 1.0), 50, ["Estimated, not proved, from 50 people drawn: 20.0% of the domain is treated differently"]),
+        ((0.1, 0.4), 0, ["Proved: between 10.0% and 40.0% of the domain is treated differently."]),
+    ],
+)
+def test_bounds_that_say_nothing_are_not_called_proved(bounds: tuple[float, float], n: int, said: list[str]) -> None:
+    from types import SimpleNamespace
+
+    from isonomia.discovery.pairs.exact.share_estimate import ShareEstimate
+    from isonomia.discovery.pairs.searches.exact import _note_share
+
+    space: Any = SimpleNamespace(facts=dict(zip(("share_low", "share_high"), bounds, strict=True)), notes=[])
+    _note_share(space, ShareEstimate(0.2, 0.1, 0.3, n))
+    assert len(space.notes) == len(said)
+    assert all(str(note).startswith(text) for note, text in zip(space.notes, said, strict=True))
+
+
+def test_a_share_that_is_proved_more_narrowly_counts() -> None:
+    from isonomia.discovery.pairs.present import share_of
+
+    drawn = {"DSN": 146, "TSN": 500, "uniform_found": 0, "uniform_tests": 100}
+    proved = {"share_estimate": 0.001, "share_estimate_low": 0.0008, "share_estimate_high": 0.0013, "share_drawn": 0}
+    assert share_of(drawn, observed=False).value == 0
+    assert share_of({**drawn, **proved}, observed=False).value == 0.001
+    other = {**proved, "share_estimate_low": 0.0, "share_estimate_high": 0.9}
+    assert share_of({**drawn, **other}, observed=False).value == 0  # wider: what was drawn says more

@@ -189,7 +189,7 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
             rule.attributes and not set(stratum.by) <= {*rule.attributes}
         ):
             continue
-        base = stratum.reference if _names_reference(reference, stratum.by) else None
+        base = stratum.reference if _names_reference(reference, stratum.by) and not stratum.absent else None
         index = np.array(stratum.members, dtype=np.intp)
         enough = measured.sizes[index] >= minimum
         valued = np.array([~np.isnan(measured.measured[name].value[index]) for name in names])

@@ -143,7 +143,11 @@ def verdict_sentence(outcome: VerdictOutcome, criteria: Sequence[Criterion]) -> 
     if outcome == "meets":
         if not more:
             return first
-        return msg("All {n:int} criteria that apply are met. Closest to its limit: {first}", n=more + 1, first=first)
+        return msg(
+            "All {n:int} criteria that apply are met. {first} No other comes closer to its limit.",
+            n=more + 1,
+            first=first,
+        )
     if outcome == "not_applicable":
         return msg("No criterion of the policy applies to this subject. {first}", first=first)
     if not more:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from isonomia.audit import Comparison
     from isonomia.evidence import Table
 
+#: Findings that are new or gone are shown up to this many; files have all of them.
+MAX_FINDINGS = 12
+
 
 def compare(
     *,
@@ -77,7 +80,9 @@ def show_comparison(screen: Screen, comparison: Comparison) -> None:
     screen.say(msg("{n:One gap has|# gaps have} no clear change.", n=len(gaps) - len(changed)))
     findings = comparison.tables["findings"]
     new = moved(findings, "state", "unchanged")
-    _show(screen, new)
+    _show(screen, new.take(range(min(len(new), MAX_FINDINGS))))
+    if len(new) > MAX_FINDINGS:
+        screen.say(msg("... and {n:int} more findings that changed.", n=len(new) - MAX_FINDINGS))
     screen.say(msg("{n:# finding is|# findings are} unchanged.", n=len(findings) - len(new)))
     if comparison.fail_on == "any":
         _show(screen, moved(comparison.tables["changes"], "direction", "same"))

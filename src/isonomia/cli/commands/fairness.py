@@ -11,7 +11,7 @@ from isonomia.cli.options.shared import Missing, Out, Seed
 from isonomia.cli.options.table import TableOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.errors import SpecError
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, Words, msg, with_people
 
 if TYPE_CHECKING:
     from isonomia.data import Dataset
@@ -49,6 +49,7 @@ def fairness(
     """
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.fairness import guide
+    from isonomia.report.naming import in_file_words
 
     screen = talk.screen()
     advice = None if use is None else guide(use)  # type: ignore[arg-type]  # checked there
@@ -60,7 +61,7 @@ def fairness(
         found, conflicts, same = _examine(subject, config, margin)
     if screen.json:
         screen.data(_record(found, conflicts, same, advice))
-    _show(screen, found, conflicts, same)
+    _show(screen, in_file_words(found, data.words), conflicts, in_file_words(same, data.words), data.words)
     if advice is not None:
         screen.say()
         screen.table(advice.tables["guide"])
@@ -97,8 +98,7 @@ def _record(found: Suite, conflicts: Any, same: Any, advice: Any) -> dict[str, A
     return {"suite": found.to_dict(), **{name: part.to_dict() for name, part in named.items() if part is not None}}
 
 
-def _show(screen: Screen, found: Suite, conflicts: Any, same: Any) -> None:
-
+def _show(screen: Screen, found: Suite, conflicts: Any, same: Any, words: Words) -> None:
     language = screen.language
 
     def say(message: Message, **style: Any) -> None:
@@ -138,7 +138,7 @@ def _show(screen: Screen, found: Suite, conflicts: Any, same: Any) -> None:
         screen.say()
         say(conflicts.title, style="bold")
         for sentence in conflicts.story:
-            say(sentence)
+            say(words.spoken(with_people(sentence)))
     screen.say()
     for note in found.notes:
         say(note)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from isonomia.cli.options.roles import read_names, read_positive, read_privileged, read_protected, read_score
+from isonomia.languages import msg
 
 if TYPE_CHECKING:
     from isonomia.cli.output.screen import Screen
@@ -89,8 +90,17 @@ class TableOptions:
         A name that no file has is looked up in the catalog, whose roles hold unless others are given.
         """
         data = self._read()
-        for note in (*data.reading_notes, *data.band_notes):
+        for note in data.first_notes:
             screen.remark(note)
+        if data.task == "binary" and not self.positive and Path(self.data).exists():
+            screen.remark(
+                msg(
+                    "No favourable outcome is named: {value} of {column} is taken as favourable; --positive names "
+                    "another.",
+                    value=str(data.positive),
+                    column=data.target or data.roles.prediction,
+                )
+            )
         return data
 
     def _read(self) -> Dataset:

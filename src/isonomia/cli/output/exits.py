@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import StringIO
@@ -30,7 +31,12 @@ READER_GONE = 141
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Turn every error into a message on stderr and its exit code; a traceback only with ISONOMIA_TRACEBACK=1."""
+    """Turn every error into a message on stderr and its exit code; a traceback only with ISONOMIA_TRACEBACK=1.
+
+    Warnings are their text alone.
+    """
+    shown = warnings.showwarning
+    warnings.showwarning = _warned
     try:
         yield
     except (Cancelled, KeyboardInterrupt) as error:
@@ -50,10 +56,22 @@ def guarded() -> Iterator[None]:
             raise _misused(error) from error
         message = f"Internal error in Isonomia: {type(error).__name__}: {error}"
         raise _end(f"{message}\nSet ISONOMIA_TRACEBACK=1 to see where it happened.", INTERNAL) from error
+    finally:
+        warnings.showwarning = shown
+
+
+def _warned(message: Warning | str, *_: Any, **__: Any) -> None:
+    from isonomia.cli.output.screen import printable
+
+    sys.stderr.write(f"{printable(error_text(str(message), reader_language()), lines=True)}\n")
 
 
 def _misused(error: Any) -> Exception:
-    """A usage error of typer's, which typer shows itself in English and we in other languages."""
+    """A usage error of typer's in our words, which typer shows itself in English and we in other languages."""
+    from isonomia.config_files import plainly
+
+    if isinstance(getattr(error, "message", None), str):
+        error.message = plainly(error.message)
     if reader_language() == "en" or not hasattr(error, "show"):
         return error  # type: ignore[no-any-return]
     buffer = StringIO()

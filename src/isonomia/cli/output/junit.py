@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, msg, translate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,15 +110,23 @@ def _criterion(verdict: Verdict, criterion: Criterion, language: str, unsure: st
     if tag is None:
         ET.SubElement(case, "system-out").text = _xml(text)
     else:
-        _child(case, tag, text, kind=criterion.outcome, body="\n".join(filter(None, (text, criterion.citation))))
+        _child(
+            case,
+            tag,
+            text,
+            kind=criterion.outcome,
+            body="\n".join(filter(None, (text, translate(criterion.citation, language)))),
+        )
     return case
 
 
 def _check(section: Section, language: str, failing: Sequence[str]) -> ET.Element:
+    from isonomia.report.words import SEVERITY
+
     case = _case("isonomia.check", section.code, section.seconds)
     reason = _text(section.reason, language)
     findings = section.findings
-    summary = "\n".join(f"{finding.severity}: {finding.message.text(language)}" for finding in findings)
+    summary = "\n".join(f"{SEVERITY[one.severity].text(language)}: {one.message.text(language)}" for one in findings)
     severe = [finding for finding in findings if finding.severity in failing]
     if section.outcome == "failed":
         _child(case, "error", reason, kind="failed")

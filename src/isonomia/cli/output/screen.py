@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
-    from isonomia.evidence import Table
+    from isonomia.evidence import Column, Table
     from isonomia.languages import Message
 
 #: Columns of a page that is not a terminal (a file, a pipe): wide enough that little is cut.
 PAGE_WIDTH = 160
+#: Of a table with more columns than this, such as rows of data, those that fit are shown; longer words are broken.
+MAX_COLUMNS, MAX_WORD = 12, 30
 
 
 def printable(text: str, *, lines: bool = False) -> str:
@@ -97,8 +99,12 @@ class Screen:
         from rich.table import Table as Grid
         from rich.text import Text
 
+        from isonomia.languages import msg
+
         grid = Grid(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-        for column in table.columns:
+        fitting = _fitting(table, self.language, self.console().width)
+        left = table.columns[len(fitting) :]
+        for column in fitting:
             right = (column.format or "text") != "text"
             grid.add_column(
                 Text(printable(column.heading(self.language))),
@@ -107,13 +113,28 @@ class Screen:
                 overflow="fold",
             )
         for row in range(len(table)):
-            grid.add_row(*(Text(printable(column.text(row, self.language))) for column in table.columns))
+            grid.add_row(*(Text(printable(column.text(row, self.language))) for column in fitting))
         self.show(grid)
+        if left:
+            names = ", ".join(printable(column.heading(self.language)) for column in left)
+            self.say(msg("{n:One more column does|# more columns do} not fit: {names}.", n=len(left), names=names))
 
     def show(self, drawable: RenderableType) -> None:
         """Anything rich can draw, on stdout, without what could command the terminal."""
         if self.talks:
             self.console().print(_Harmless(drawable))
+
+
+def _fitting(table: Table, language: str, width: int) -> tuple[Column, ...]:
+    """The first columns, as many as fit a width without breaking words; all where they are not many."""
+    used = 1
+    for count, column in enumerate(table.columns if len(table.columns) > MAX_COLUMNS else ()):
+        texts = [column.heading(language), *(column.text(row, language) for row in range(len(table)))]
+        words = [word for text in texts for word in ([text] if (column.format or "text") != "text" else text.split())]
+        used += min(max(map(len, words), default=0), MAX_WORD) + 3
+        if used > width and count:
+            return table.columns[:count]
+    return table.columns
 
 
 class _Harmless:

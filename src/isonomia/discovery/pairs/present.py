@@ -19,6 +19,8 @@ from isonomia.typing import Floats
 
 #: Pairs shown in a report; all of them are in the result's own table.
 WITNESSES = 50
+#: Smaller shares are written as 0.0%.
+UNWRITTEN = 0.0005
 #: People drawn from the domain to compare findings with, where there is no data.
 BACKGROUND = 20_000
 #: Whole numbers with more values than this are sorted instead of counted.
@@ -79,15 +81,19 @@ def build_result(space: Space, pairs: Pairs, *, method: Method) -> PairResult:
 def share_of(metrics: dict[str, Any], *, observed: bool) -> Estimate | None:
     """The share of people treated differently, where people were drawn fairly, with a Wilson interval.
 
-    Exact answers draw where nothing is proved; with everything proved the share is exact.
+    Exact answers draw where nothing is proved; with everything proved the share is exact. They count where they say the
+    same more narrowly.
     """
     found, tested = metrics["DSN"], metrics["TSN"]
     if not observed:
         found, tested = metrics.get("uniform_found", 0), metrics.get("uniform_tests", 0)
     if not tested:
         return estimated(metrics)
-    low, high = wilson(found, tested)
-    return Estimate(found / tested, float(low), float(high), n=tested, method="wilson")
+    low, high = map(float, wilson(found, tested))
+    proved = estimated(metrics)
+    if proved is not None and low <= (proved.low or 0.0) <= (1.0 if proved.high is None else proved.high) <= high:
+        return proved
+    return Estimate(found / tested, low, high, n=tested, method="wilson")
 
 
 def estimated(metrics: dict[str, Any]) -> Estimate | None:
@@ -273,6 +279,15 @@ def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estima
             "For an estimated {share:pct} of possible people, another {attributes} alone changes the decision. The "
             "search looks where that is likely: {found:int} of {tested:int} people tested.",
             share=share.value,
+            found=metrics["DSN"],
+            tested=metrics["TSN"],
+            attributes=names,
+        )
+    if share is not None and (share.value or 0.0) < UNWRITTEN and share.high is not None:  # "0.0%" of people were found
+        message = msg(
+            "For at most {share:pct} of possible people, another {attributes} alone changes the decision. The search "
+            "looks where that is likely: {found:int} of {tested:int} people tested.",
+            share=share.high,
             found=metrics["DSN"],
             tested=metrics["TSN"],
             attributes=names,

@@ -231,7 +231,7 @@ def _base_rate_tests(measured: GroupMetrics) -> dict[tuple[str, ...], dict[str, 
     out = {}
     for by, indices in _ways(measured).items():
         value, size = part.value[indices], part.size[indices]
-        low, high = int(np.argmin(value)), int(np.argmax(value))
+        low, high = int(np.argmin(value)), value.size - 1 - int(np.argmax(value[::-1]))  # two groups, also where equal
         table = np.stack([value * size, (1 - value) * size], axis=1)
         p = (
             float(chi_square(table)[2])

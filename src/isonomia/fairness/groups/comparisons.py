@@ -28,11 +28,13 @@ from isonomia.evidence.intervals import (
 )
 from isonomia.evidence.score_intervals import Asking, RatePairs
 from isonomia.fairness.groups.grouping import Group, Groups
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.metrics import Measured
 from isonomia.typing import Floats
 
 ReferenceRule = Literal["largest", "best", "overall"]
+#: Control values without anybody of the reference are named up to this many.
+MAX_NAMED = 5
 #: Why a figure has no interval although there was a bootstrap.
 UNSTEADY = msg("undefined in most bootstrap replicates, so there is no interval")
 Reference = ReferenceRule | str | int | float | bool | Mapping[str, Any]
@@ -50,6 +52,9 @@ class Stratum:
     reference_name: str = ""
     #: members that are part of the reference: it is made of several groups, or of all
     within: frozenset[int] = frozenset()
+    #: nobody here is of the reference that was given: groups of several attributes are compared with the largest one,
+    #: those of a control value with none
+    absent: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +89,7 @@ def strata_of(
     extra: list[NDArray[Any]] = []
     for (by, control), members in found.items():
         base: int | None
-        name = ""
+        name, absent = "", False
         within: list[int] = []
         if reference == "best":
             base = None
@@ -96,7 +101,11 @@ def strata_of(
             name = groups.groups[base].name
         else:
             chosen = _matching(groups, members, reference, sizes)
-            if len(chosen) == 1:
+            absent = not chosen
+            if absent:
+                base = None if control else max(members, key=lambda i: int(sizes[i]))
+                name = "" if base is None else groups.groups[base].name
+            elif len(chosen) == 1:
                 base, name = chosen[0], groups.groups[chosen[0]].name
             else:
                 base, within = len(groups.groups) + len(extra), chosen
@@ -110,9 +119,32 @@ def strata_of(
                 reference=base,
                 reference_name=name,
                 within=frozenset(within),
+                absent=absent,
             )
         )
     return strata, extra
+
+
+def absence_notes(strata: Sequence[Stratum]) -> tuple[Message, ...]:
+    """That nobody is of the reference, for some attributes together or at some control values."""
+    lacking = [stratum for stratum in strata if stratum.absent]
+    notes = [
+        msg(
+            "The data have nobody of the reference by {by}: these groups are compared with the largest of them.",
+            by=" x ".join(stratum.by),
+        )
+        for stratum in lacking
+        if not stratum.control
+    ]
+    places = {", ".join(map(str, stratum.control.values())) for stratum in lacking if stratum.control}
+    if places:
+        notes.append(
+            msg(
+                "Nobody is of the reference in {named}, so there are no gaps to show there.",
+                named=", ".join(sorted(places)[:MAX_NAMED]) + (", ..." if len(places) > MAX_NAMED else ""),
+            )
+        )
+    return tuple(notes)
 
 
 def comparing(
@@ -130,7 +162,7 @@ def comparing(
     part of its reference (everyone, or a union of groups) the interval is that against the others, put on the scale of
     the reference. Odds: the score interval of their ratio. Other metrics: replicates or standard errors.
     """
-    same = all(stratum.reference is not None for stratum in strata)
+    same = all(stratum.absent or stratum.reference is not None for stratum in strata)
     pairs = [_pairs(part, strata, groups, min_per_group, sizes) for part in measured[: 1 if same else None]]
     pairs *= len(measured) if same else 1
     rates = [index for index, part in enumerate(measured) if part.rate]
@@ -158,6 +190,8 @@ def _pairs(
     rows: list[tuple[int, int, str, bool]] = []
     for stratum in strata:
         base = stratum.reference
+        if stratum.absent and base is None:
+            continue
         if base is None:
             base = best_of(measured, stratum.members, sizes, min_per_group)
         name = stratum.reference_name or groups.groups[base].name
@@ -313,7 +347,10 @@ def best_of(measured: Measured, members: Sequence[int], sizes: NDArray[np.int64]
 
 
 def _matching(groups: Groups, members: Sequence[int], reference: Any, sizes: NDArray[np.int64]) -> list[int]:
-    """The groups that a given reference names; attributes it does not name take their largest such group."""
+    """The groups that a given reference names; attributes it does not name take their largest such group.
+
+    Empty where nobody has all the values it names, each of which somebody has.
+    """
     by = groups.groups[members[0]].by
     named_values = dict(reference) if isinstance(reference, Mapping) else dict.fromkeys(by[:1], reference)
     if not isinstance(reference, Mapping) and len(by) > 1:
@@ -335,10 +372,8 @@ def _matching(groups: Groups, members: Sequence[int], reference: Any, sizes: NDA
                     f"`reference` must be a value of '{name}'; got {value!r}.{close_to(value, column.texts)}"
                 )
     fits = [i for i in members if all(_is(groups.groups[i], name, values) for name, values in allowed.items())]
-    if not fits:
-        raise SpecError(f"No group by {' x '.join(by)} fits the reference {reference!r}.")
     open_attributes = [name for name in by if name not in allowed]
-    if not open_attributes:
+    if not open_attributes or not fits:
         return fits
     return [max(fits, key=lambda i: int(sizes[i]))]
 

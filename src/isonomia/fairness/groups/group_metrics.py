@@ -15,7 +15,7 @@ from isonomia.errors import SpecError
 from isonomia.evidence import Column, Estimate, Picture, Result, Table
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.evidence.score_intervals import answered
-from isonomia.fairness.groups.comparisons import comparing, strata_of
+from isonomia.fairness.groups.comparisons import absence_notes, comparing, strata_of
 from isonomia.fairness.groups.gaps import asking_ends, disparities_of
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
 from isonomia.fairness.groups.metric_choice import MetricsGiven, choose_metrics
@@ -220,6 +220,7 @@ def _measured(
         pictures=_pictures(control, len(tables["comparisons"])),
         notes=(
             *_notes(len(groups.labels), n_missing, sizes, min_per_group, settings.missing),
+            *absence_notes(strata),
             *_no_ratios(measured),
             *without_bootstrap(n_boot),
             *_of_functions(chosen, n_boot),

@@ -15,6 +15,7 @@ from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable
 from isonomia.events import ProgressLike
 from isonomia.evidence import Picture, Result
+from isonomia.fairness.groups.comparisons import absence_notes, strata_of
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import BY, By
 from isonomia.fairness.time.control_limits import (
@@ -144,13 +145,8 @@ def over_time(
     if any(column.name == PERIOD for column in subject.needs_attributes()):
         raise DataError(f"A protected attribute is called '{PERIOD}', which names the periods here; rename it.")
     used = subject if known.all() and subject.rows.all() else subject.take(known)
-    measured = group_metrics(
-        used,
-        control=(periods,),
-        metrics=metrics,
-        by=by,
-        reference=_largest(used) if settings.reference == "largest" else settings.reference,
-    )
+    reference = _largest(used) if settings.reference == "largest" else settings.reference
+    measured = group_metrics(used, control=(periods,), metrics=metrics, by=by, reference=reference)
     stage.advance()
     min_per_group, level, kind = settings.min_per_group, settings.level, subject.backend
     order = {text: index for index, text in enumerate(periods.texts)}
@@ -169,6 +165,8 @@ def over_time(
     if alerts:
         tables["alerts"] = alert_table(alerts, kind)
     notes = [msg("Control limits lie {sigmas:num} standard errors around the mean of all periods.", sigmas=sigmas)]
+    assert measured.groups is not None
+    notes += absence_notes(strata_of(measured.groups, measured.sizes, reference)[0])
     if not known.all():
         notes.append(msg("{n:# row without a time is|# rows without a time are} left out.", n=_rows(~known, counts)))
     found = OverTime(

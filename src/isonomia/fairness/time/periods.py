@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes, quantiles
 from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable, SpecError
+from isonomia.fairness.time.date_texts import days_of
 from isonomia.languages import msg
 from isonomia.languages.naming import number
 from isonomia.parameters import Choice, Integer
@@ -72,14 +73,15 @@ def _as_dates(time: Any) -> NDArray[Any] | None:
     if array.dtype.kind == "M":
         return array.astype("datetime64[D]")
     if array.dtype.kind in "OUT":
-        texts = ["NaT" if value is None or value != value else str(value).strip() for value in array.tolist()]
-        if not any("-" in text for text in texts[:100]):
-            return None
-        try:
-            return np.array([text or "NaT" for text in texts], dtype="datetime64[s]").astype("datetime64[D]")
-        except ValueError:
-            return None
+        return days_of(_as_text(value) for value in array.tolist())
     return None
+
+
+def _as_text(value: Any) -> str | None:
+    """A text or a date as a text; None where it is missing."""
+    if value is None or type(value).__name__ == "NAType" or value != value:  # pandas' NA has no truth
+        return None
+    return str(value).strip()
 
 
 def _dated(moments: NDArray[Any], every: Every | int | None, name: str, counts: NDArray[np.int64] | None) -> Codes:

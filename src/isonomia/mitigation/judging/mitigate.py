@@ -8,7 +8,7 @@ from typing import Any, Unpack, get_args
 import numpy as np
 
 from isonomia.data import Dataset
-from isonomia.errors import SpecError
+from isonomia.errors import DataError, SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.mitigation.judging.estimators import choose_estimator
 from isonomia.mitigation.judging.found import GroupsOf
@@ -147,6 +147,12 @@ def mitigate(
     )
 
 
+def _refuse_one_class(subject: Subject) -> None:
+    truth = subject.outcome.truth
+    if subject.task != "regression" and truth is not None and np.unique(truth).size < 2:
+        raise DataError(f"The target '{subject.data.target}' has only one value: there is nothing to train a model on.")
+
+
 def try_fixes(
     dataset: Dataset,
     estimator: Any = None,
@@ -164,6 +170,8 @@ def try_fixes(
     subject = _subject(dataset, estimator, model)
     if subject.task == "regression" and options.get("objective", "accuracy") != "accuracy":
         raise SpecError("Predicted numbers have no balanced accuracy: leave out `objective`; a fix costs mean error.")
+    if estimator is not None or model is None:
+        _refuse_one_class(subject)
     known = [column.name for column in subject.needs_attributes()]
     spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
     goals, ignored = read_goals(goal, limit, policy, subject.task, known=known, spread=spread)

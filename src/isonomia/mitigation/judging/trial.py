@@ -170,7 +170,9 @@ def training(estimator: Any, people: People) -> Iterator[None]:
     except IsonomiaError:
         raise
     except Exception as error:  # an estimator may raise anything
-        cause = f"{type(error).__name__}: {error}"
+        cause = (
+            f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"  # more of it is advice to developers
+        )
         raise ModelError(f"Training {type(estimator).__name__} on {len(people)} people failed. {cause}") from error
 
 

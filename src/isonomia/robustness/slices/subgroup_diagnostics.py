@@ -251,7 +251,8 @@ def _finding(row: dict[str, Any], tolerance: float) -> Finding:
         who={row["attribute"]: row["group"]},
         n=row["n"],
         magnitude=row["relative"] / tolerance if tolerance else 1.0 + row["relative"],
-        threshold=tolerance,
+        threshold=row["overall"]
+        + (-1 if metric.higher_is_better else 1) * tolerance * scale_of(metric, row["overall"]),
         evidence="subgroup_diagnostics/subgroups",
         format="num4",
     )

@@ -9,6 +9,7 @@ import numpy as np
 from isonomia.evidence import Estimate, Finding, Severity, beyond
 from isonomia.evidence.affected import NO_COUNT
 from isonomia.languages import Message, People, msg
+from isonomia.robustness.row_metrics import as_error
 from isonomia.robustness.slices.spot_merging import Spot
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _finding(search: Search, spot: Spot) -> Finding:
         p_value=p_value,
         p_adjusted=spot.p_adjusted,
         test=_test(search, spot),
-        threshold=limits.severity,
+        threshold=float(as_error(metric, as_error(metric, overall) * (1 + limits.severity))),  # its own inverse
         evidence="weak_spots/weak_spots",
         format=metric.format,
         remedy="review_rows",

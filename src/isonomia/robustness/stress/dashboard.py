@@ -280,8 +280,8 @@ class _Page:
                 "dashboard.large_drops",
                 "notice",
                 msg(
-                    "{n:int} of {all:int} metrics lose more than {tolerance:pct} in some scenario; {metric} loses most "
-                    '({lost:pct}, under "{scenario}").',
+                    "{n:int} of {all:int} metrics {n:loses|lose} more than {tolerance:pct} in some scenario; {metric} "
+                    'loses most ({lost:pct}, under "{scenario}").',
                     n=len(large),
                     all=len(rows),
                     tolerance=self.measured.tolerance,

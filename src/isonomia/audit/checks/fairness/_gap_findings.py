@@ -196,6 +196,12 @@ def _is_worse(metric: Metric, difference: float) -> bool | None:
     return (difference < 0) == higher
 
 
+def _remedy(gap: Gap) -> str | None:
+    """What to do; where a group has fewer wrongly favourable decisions, those of the others are to be looked into."""
+    metric = gap.metric.split("[")[0]
+    return "compare_false_positives" if metric == "fpr" and gap.value < gap.base else _REMEDIES.get(metric)
+
+
 def _severity(gap: Gap, tested: bool) -> Severity:
     """By the size of the gap; mean predictions beside their true means are a notice, since mean errors say the rest."""
     if not tested:
@@ -235,7 +241,7 @@ def _finding(gap: Gap, result: GroupMetrics, subject: Subject) -> Finding:
         threshold=THRESHOLDS["rate_gap"].reported if part.rate else None,
         reference=dict(gap.reference.texts) if gap.reference is not None else {},
         format="points" if part.metric.format == "pct" else "num",
-        remedy=_REMEDIES.get(gap.metric.split("[")[0]),
+        remedy=_remedy(gap),
         evidence="group_fairness/comparisons",
         people=gap.people,
         explained_by=_explained_by(gap, result),

@@ -76,7 +76,7 @@ def consistency(subject: Subject, **options: Any) -> Result:
                 who=dict(key),
                 n=n,
                 magnitude=-gap / limits.reported,
-                threshold=limits.reported,
+                threshold=value - limits.reported,
                 p_value=float(normal_p(gap / error)),
                 evidence="consistency/by_group",
                 format="pct",

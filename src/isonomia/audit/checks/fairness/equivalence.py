@@ -62,7 +62,6 @@ def _findings(found: Equivalence, subject: Subject) -> tuple[Finding, ...]:
             Estimate(unsettled / len(conclusions), n=len(subject), method="count"),
             n=len(subject),
             magnitude=1.0,
-            threshold=found.margin,
             evidence="equivalence/equivalence",
             remedy="collect_rows_or_widen_margin",
         ),

@@ -59,7 +59,7 @@ def missingness(subject: Subject, **options: Any) -> Result:
                 who=people.get(row["group"], {}),
                 n=row["n"],
                 magnitude=gap / limits.reported,
-                threshold=limits.reported,
+                threshold=row["others"] + limits.reported,
                 p_value=row["p_value"],
                 test=("missingness", "missing", index),
                 evidence="missingness/missing",

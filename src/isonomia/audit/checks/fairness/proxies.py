@@ -50,7 +50,7 @@ def proxies(subject: Subject, **options: Any) -> Result:
                 result.balanced_accuracy[name],
                 n=result.balanced_accuracy[name].n,
                 magnitude=better / limits.reported,
-                threshold=limits.reported,
+                threshold=row["guessing"] + limits.reported * (1 - row["guessing"]),
                 evidence="proxies/columns",
                 format="pct",
                 columns=(name,),

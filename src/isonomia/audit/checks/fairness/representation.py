@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,14 @@ import numpy as np
 from isonomia.audit.check_registry import check
 from isonomia.counting import tally
 from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Result, Table, beyond, wilson
-from isonomia.fairness import Representation, form_groups
+from isonomia.fairness import Group, Representation, form_groups
 from isonomia.fairness import representation as compare_with_population
-from isonomia.languages import Message, People, msg
+from isonomia.languages import ColumnName, Message, People, msg
 from isonomia.parameters import Anything, Choice, Either, Keyed, Parameter
 from isonomia.subject import Subject
+
+#: An attribute with more thin groups than this has one finding about all of them.
+MANY = 8
 
 
 @check(
@@ -42,31 +46,15 @@ def representation(subject: Subject, *, population: Any) -> Result:
     sizes = (cells @ groups.indicator([group.cells for group in groups.groups])).astype(int)
     total = len(subject)
     low, high = wilson(sizes, np.full(sizes.size, total), subject.settings.level)
+    least = max(THRESHOLDS["thin_share"].reported, subject.settings.min_per_group / total)
+    thin = [(group, size) for group, size in zip(groups.groups, sizes.tolist(), strict=True) if size / total < least]
     findings = []
-    thin = THRESHOLDS["thin_share"].reported
-    for group, size in zip(groups.groups, sizes.tolist(), strict=True):
-        if size < subject.settings.min_per_group or size / total < thin:
-            findings.append(
-                Finding(
-                    "representation.thin_group",
-                    "notice",
-                    msg(
-                        "The data have only {n:# record|# records} of {group} ({share:pct}): figures about them are "
-                        "uncertain.",
-                        group=group.name,
-                        n=size,
-                        share=size / total,
-                    ),
-                    Estimate(size / total, n=total, method="count"),
-                    who=dict(group.texts),
-                    n=size,
-                    magnitude=min(thin * total / max(size, 1), 10.0),
-                    threshold=thin,
-                    format="pct",
-                    remedy="collect_rows",
-                    evidence="representation/groups",
-                )
-            )
+    for attribute in dict.fromkeys(group.by[0] for group, _ in thin):
+        here = [(group, size) for group, size in thin if group.by[0] == attribute]
+        if len(here) > MANY:
+            findings.append(_many_thin(attribute, [size for _, size in here], total, least))
+        else:
+            findings += [_thin(group, size, total, least) for group, size in here]
     table = Table(
         (
             Column("attribute", [group.by[0] for group in groups.groups], title=msg("protected attribute")),
@@ -96,6 +84,53 @@ def representation(subject: Subject, *, population: Any) -> Result:
         (picture,),
         notes,
         titles={"groups": msg("groups")},
+    )
+
+
+def _thin(group: Group, size: int, total: int, least: float) -> Finding:
+    """A group that is barely in the data."""
+    return Finding(
+        "representation.thin_group",
+        "notice",
+        msg(
+            "The data have only {n:# record|# records} of {group} ({share:pct}): figures about them are uncertain.",
+            group=group.name,
+            n=size,
+            share=size / total,
+        ),
+        Estimate(size / total, n=total, method="count"),
+        who=dict(group.texts),
+        n=size,
+        magnitude=min(least * total / max(size, 1), 10.0),
+        threshold=least,
+        format="pct",
+        remedy="collect_rows",
+        evidence="representation/groups",
+    )
+
+
+def _many_thin(attribute: str, sizes: list[int], total: int, least: float) -> Finding:
+    """An attribute with many values, such as a date of birth or a postcode: its groups are one finding."""
+    share = sum(sizes) / total
+    return Finding(
+        "representation.many_thin_groups",
+        "notice",
+        msg(
+            "By {attribute}, {groups:int} groups have fewer than {least:int} records each, {n:int} in all "
+            "({share:pct}): figures about them are uncertain.",
+            attribute=ColumnName(attribute),
+            groups=len(sizes),
+            least=math.ceil(least * total),
+            n=sum(sizes),
+            share=share,
+        ),
+        Estimate(share, n=total, method="count"),
+        columns=(attribute,),
+        n=sum(sizes),
+        magnitude=min(least * total / (sum(sizes) / len(sizes)), 10.0),
+        format="pct",
+        remedy="merge_groups",
+        evidence="representation/groups",
     )
 
 

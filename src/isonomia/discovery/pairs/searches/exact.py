@@ -38,6 +38,8 @@ TAIL_WORK = 2000
 FIRST = 20
 #: Bounds this close are one number.
 CLOSED = 1e-9
+#: Shares closer to 0 or 1 than this are written as 0.0% and 100.0%.
+UNWRITTEN = 0.0005
 
 
 @pair_method(
@@ -251,9 +253,19 @@ def _note_share(space: Space, estimate: share_estimate.ShareEstimate) -> None:
         share_estimate_high=estimate.high,
         share_drawn=estimate.n,
     )
-    if high <= 0.0:
+    nothing = low < UNWRITTEN and high > 1 - UNWRITTEN  # "between 0.0% and 100.0%" says nothing
+    if high <= 0.0 or (nothing and estimate.n == 0):
         return  # that nobody is treated differently is reported at the end
-    if high - low <= CLOSED:
+    if nothing:
+        note = msg(
+            "Estimated, not proved, from {n:int} people drawn: {value:pct} of the domain is treated differently "
+            "({lower:pct} to {upper:pct} with 95% confidence).",
+            n=estimate.n,
+            value=estimate.value,
+            lower=estimate.low,
+            upper=estimate.high,
+        )
+    elif high - low <= CLOSED:
         note = msg("Proved: {share:pct} of the domain is treated differently.", share=high)
     elif estimate.n == 0:
         note = msg("Proved: between {low:pct} and {high:pct} of the domain is treated differently.", low=low, high=high)
