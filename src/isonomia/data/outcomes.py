@@ -24,7 +24,7 @@ def given_task(
         return task
     if table[name].dtype == nw.Duration:
         raise DataError(
-            f"The column '{name}' contains durations, which are no outcomes: write them as numbers of days."
+            f"The column '{name}' contains durations, which cannot be predicted: give them as numbers of days."
         )
     values = distinct(table[name])
     if not values:

@@ -14,6 +14,9 @@ from typing import Any
 from isonomia.languages.encoding import Encoded
 from isonomia.languages.message import Message, msg
 
+#: Shares closer to 0 or 1 than this are written as 0.0% and 100.0%.
+UNWRITTEN = 0.0005
+
 
 class Name(str, Encoded, kind="name"):
     """A text with words of ours in it: equal to its English text, and shown by `text` in a language.

@@ -13,14 +13,12 @@ from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
 from isonomia.evidence import THRESHOLDS, Change, Column, Estimate, Finding, Picture, Table, wilson
 from isonomia.languages import Message, column_names, msg
-from isonomia.languages.naming import at_least, between, either, is_value, number
+from isonomia.languages.naming import UNWRITTEN, at_least, between, either, is_value, number
 from isonomia.probing import Domain
 from isonomia.typing import Floats
 
 #: Pairs shown in a report; all of them are in the result's own table.
 WITNESSES = 50
-#: Smaller shares are written as 0.0%.
-UNWRITTEN = 0.0005
 #: People drawn from the domain to compare findings with, where there is no data.
 BACKGROUND = 20_000
 #: Whole numbers with more values than this are sorted instead of counted.

@@ -20,6 +20,7 @@ from isonomia.discovery.pairs.method import pair_method
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
+from isonomia.languages.naming import UNWRITTEN
 from isonomia.models.call_threads import one_thread
 from isonomia.parameters import Boolean, Integer, validated
 from isonomia.probing import Search
@@ -38,8 +39,6 @@ TAIL_WORK = 2000
 FIRST = 20
 #: Bounds this close are one number.
 CLOSED = 1e-9
-#: Shares closer to 0 or 1 than this are written as 0.0% and 100.0%.
-UNWRITTEN = 0.0005
 
 
 @pair_method(
