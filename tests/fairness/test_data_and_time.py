@@ -400,3 +400,20 @@ def test_change_between_two_datasets() -> None:
     assert gap["change"] == pytest.approx(-0.25, abs=0.06)
     assert gap["p_adjusted"] < 1e-6
     assert rows["metric of the group", "sex=M"]["p_adjusted"] > 0.01
+
+
+@pytest.mark.parametrize(
+    ("texts", "noted"),
+    [
+        (["fev", "jan", "mar"], True),
+        (["5-Jan-2024", "6-Feb-2024"], True),
+        (["2024 Q1", "2024 Q2"], False),
+        (["2024-01", "2024-02"], False),
+        ([1, 2, 3], False),
+    ],
+)
+def test_periods_in_the_order_of_the_alphabet_are_called_so(texts: list[Any], noted: bool) -> None:
+    rng = np.random.default_rng(0)
+    when, sex = np.repeat(texts, 200), np.tile(["F", "M"], 100 * len(texts))
+    found = fairness.over_time(None, rng.random(len(when)) < 0.5, time=when, sensitive_features={"sex": sex}, n_boot=50)
+    assert any("alphabetical order" in str(note) for note in found.notes) == noted

@@ -29,7 +29,7 @@ from isonomia.fairness.time.control_limits import (
     series_of,
     table_of,
 )
-from isonomia.fairness.time.periods import EVERY, Every, periods_of
+from isonomia.fairness.time.periods import EVERY, Every, order_note, periods_of
 from isonomia.languages import msg
 from isonomia.metrics import METRIC_NAMES
 from isonomia.parameters import Choice, Either, Integer, Number, validated
@@ -165,6 +165,7 @@ def over_time(
     if alerts:
         tables["alerts"] = alert_table(alerts, kind)
     notes = [msg("Control limits lie {sigmas:num} standard errors around the mean of all periods.", sigmas=sigmas)]
+    notes += [note for note in (order_note(periods),) if note is not None]
     assert measured.groups is not None
     notes += absence_notes(strata_of(measured.groups, measured.sizes, reference)[0])
     if not known.all():

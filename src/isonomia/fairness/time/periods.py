@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, get_args
 
 import narwhals.stable.v2 as nw
@@ -12,7 +13,7 @@ from isonomia.counting import Codes, quantiles
 from isonomia.data import to_numpy
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.fairness.time.date_texts import days_of
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.languages.naming import number
 from isonomia.parameters import Choice, Integer
 
@@ -25,6 +26,10 @@ MAX_PERIODS = 400
 USUAL_PERIODS = 24
 #: Numbers of many values are cut into this many stretches with as many rows each.
 STRETCHES = 12
+#: Periods that a note lists.
+SHOWN = 5
+#: "jan" or "T1 2024", not "2024 Q1".
+_WORD = re.compile(r"^[^\W\d_]|[^\W\d_]{2}")
 
 
 def periods_of(
@@ -73,8 +78,20 @@ def _as_dates(time: Any) -> NDArray[Any] | None:
     if array.dtype.kind == "M":
         return array.astype("datetime64[D]")
     if array.dtype.kind in "OUT":
-        return days_of(_as_text(value) for value in array.tolist())
+        column = Codes.encode(time)
+        days = days_of([_as_text(value) for value in column.labels])
+        return None if days is None else days[column.codes]
     return None
+
+
+def order_note(periods: Codes) -> Message | None:
+    """That periods are in the order of the alphabet, where their names are words."""
+    if not any(_WORD.search(str(label)) for label in periods.labels):
+        return None
+    return msg(
+        "The times are neither dates nor numbers: the periods are in alphabetical order ({periods}).",
+        periods=", ".join(map(str, periods.texts[:SHOWN])) + (", ..." if periods.size > SHOWN else ""),
+    )
 
 
 def _as_text(value: Any) -> str | None:
