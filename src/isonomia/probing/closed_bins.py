@@ -58,18 +58,21 @@ class ClosedBins:
 
     def consistent(self, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which rows have no value that another one excludes."""
-        contradicts = np.zeros(codes.shape[1], dtype=np.uint64)
-        for column, others in self._once.items():
-            contradicts |= self.closed(codes, others) >> codes[self.index[column]].view(np.uint64)
-        return np.asarray(contradicts & np.uint64(1) == 0)
+        column, other, start = self._pairs
+        good = np.ones(codes.shape[1], dtype=bool)
+        portion = max(1, PORTION // max(1, len(column)))
+        for begin in range(0, codes.shape[1], portion):
+            part = codes[:, begin : begin + portion]
+            closed = self._padded[2].take(part.take(other, axis=0) + start) >> part.take(column, axis=0).view(np.uint64)
+            good[begin : begin + portion] = np.bitwise_or.reduce(closed, axis=0) & np.uint64(1) == 0
+        return good
 
     @cached_property
-    def _once(self) -> dict[int, dict[int, Words]]:
-        """Each pair of columns once."""
-        return {
-            column: {other: words for other, words in others.items() if other <= column}
-            for column, others in self.by_column.items()
-        }
+    def _pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Each pair of columns once: their indices, and where the words start that the second closes bins by."""
+        partner, start, _ = self._padded
+        column, position = np.nonzero((start > 0) & (partner <= np.arange(len(partner))[:, None]))
+        return column, partner[column, position], start[column, position][:, None]
 
     def allows(
         self, codes: NDArray[np.intp], row: NDArray[np.intp], column: NDArray[np.intp], code: NDArray[np.intp]
