@@ -274,7 +274,8 @@ class Domain:
         count = drawn = 0
         while count < n:
             accepted = max(count / drawn, 0.1) if drawn else 1.0
-            batch = self.repaired(self._draw(100 + int(1.1 * (n - count) / accepted), rng), rng)
+            size = (1000 if drawn else 100) + int(1.1 * (n - count) / accepted)
+            batch = self.repaired(self._draw(size, rng), rng)
             good = batch[self.coherent(batch)]
             kept.append(good)
             count, drawn = count + len(good), drawn + len(batch)
