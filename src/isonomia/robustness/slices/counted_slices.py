@@ -133,4 +133,4 @@ class RowsInCounts:
         return float(n.sum() if part.weights is None else n @ part.weights[inside])
 
     def _inside(self, spot: Spot, part: Subject) -> Bools:
-        return spot.mask(self._slices.codes(part.known, tuple(spot.slices)), np.arange(part.known.height))
+        return spot.mask(self._slices.codes(part.known, tuple(spot.slices)))

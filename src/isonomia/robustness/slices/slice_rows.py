@@ -71,7 +71,7 @@ class RowsInMemory:
     def overlap(self, spots: Sequence[Spot]) -> Callable[[int, int], float]:
         """How much two of the spots have in common; of many rows, on a part of them."""
         size = len(next(iter(self.columns.values()))) if self.columns else 0
-        rows = np.arange(0, size, max(1, size // SAMPLE))
+        rows = slice(None, None, max(1, size // SAMPLE))
         masks = [spot.mask(self.columns, rows) for spot in spots]
 
         def share(one: int, two: int) -> float:
@@ -95,8 +95,8 @@ class RowsInMemory:
     def excess(self, spot: Spot) -> Excess:
         """What scores let expect of a spot."""
         rows = self.parts.rows
-        inside = self._inside(spot)
-        w = np.ones(int(inside.sum())) if rows.weights is None else rows.weights[inside]
+        inside = np.flatnonzero(spot.mask(self.columns))
+        w = np.ones(inside.size) if rows.weights is None else rows.weights[inside]
         assert self._expected is not None  # the caller has looked
         assert rows.truth is not None
         assert rows.surface.label is not None
@@ -104,11 +104,8 @@ class RowsInMemory:
 
     def weight(self, spot: Spot) -> float:
         """The weights of a spot's rows, added up."""
-        inside, weights = self._inside(spot), self.parts.rows.weights
+        inside, weights = spot.mask(self.columns), self.parts.rows.weights
         return float(inside.sum() if weights is None else weights[inside].sum())
-
-    def _inside(self, spot: Spot) -> Bools:
-        return spot.mask(self.columns, np.arange(len(next(iter(self.columns.values())))))
 
 
 def compares_errors(parts: RowSums) -> bool:

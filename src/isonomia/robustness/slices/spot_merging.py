@@ -38,12 +38,14 @@ class Spot:
         """The spot in one line: "age in [30, 45), sex = F"."""
         return together(condition_text(name, text) for name, text in self.texts(columns).items())
 
-    def mask(self, columns: Mapping[str, Codes], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def mask(self, columns: Mapping[str, Codes], rows: slice = slice(None)) -> NDArray[np.bool_]:
         """Which of these rows belong to it."""
-        out = np.ones(rows.size, dtype=bool)
+        inside = []
         for name, codes in self.slices.items():
-            out &= np.isin(columns[name].codes[rows], codes)
-        return out
+            belongs = np.zeros(columns[name].size, dtype=bool)
+            belongs[list(codes)] = True
+            inside.append(belongs.take(columns[name].codes[rows]))
+        return np.asarray(np.logical_and.reduce(inside))
 
 
 def run_text(column: Codes, codes: Sequence[int]) -> str:
