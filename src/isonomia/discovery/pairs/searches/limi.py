@@ -22,8 +22,8 @@ from isonomia.typing import Floats
 
 #: Maximum number of latent points per class for the surrogate.
 PER_CLASS = 50_000
-#: Latent points tested together.
-ROUND = 2000
+#: People tested together, about; few points are expected to be someone new who could exist, but this share at least.
+ROUND, MIN_TESTED = 2000, 0.1
 #: Maximum number of people predicted to order the values of categories.
 ORDERING = 5000
 
@@ -108,12 +108,17 @@ def limi(
         )
         yield people_source.people(space.rng.standard_normal((n_test_samples, people_source.size)))
         return
-    for start in range(0, n_test_samples, ROUND):
-        points = space.rng.standard_normal((min(ROUND, n_test_samples - start), people_source.size))
+    size, start = ROUND, 0
+    while start < n_test_samples:
+        points = space.rng.standard_normal((min(size, n_test_samples - start), people_source.size))
+        start += len(points)
         left = points - np.outer(points @ weight + offset, weight)
+        tested = 0
         for side in (0.0, lambda_val, -lambda_val):
             answer = yield people_source.people(left + side * weight)
+            tested += int(answer.fresh.sum())
             left = left[~answer.found] if early_stop else left
+        size = int(ROUND / max(tested / (3 * len(points)), MIN_TESTED))
 
 
 def _generator(space: Space, generator: str | Generator) -> Generator:
