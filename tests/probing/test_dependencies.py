@@ -288,3 +288,22 @@ def test_values_that_follow_and_exclude_each_other_close_the_value_they_follow_f
     assert not wanted[everyone[:, 0] == 3].any()
     np.testing.assert_array_equal(dependencies.consistent(everyone), wanted)
     assert (domain.sample(500, rng)[:, 0] < 3).all()
+
+
+@pytest.mark.parametrize("method", ["auto", "aequitas", "kosei", "themis", "sg", "expga", "limi"])
+def test_a_column_that_follows_without_any_exclusion_is_searched_along(method: str) -> None:
+    rng = np.random.default_rng(8)
+    degree = rng.integers(0, 3, 3000)
+    frame = {"sex": rng.choice(["F", "M"], 3000), "degree": degree, "years": np.array([4, 12, 16])[degree]}
+    data = Dataset({**frame, "x": rng.integers(0, 30, 3000)}, protected=["sex"])
+
+    def model(table: Any) -> Any:
+        return ((np.asarray(table["x"]) > 15) & (np.asarray(table["sex"]) == "M")).astype(int)
+
+    result = find_pairs(data, model, method=method, max_tests=300)
+    learned = result.domain.dependencies
+    assert learned is not None
+    assert (len(learned.follows), len(learned.exclusions)) == (1, 0)
+    assert result.metrics["DSN"] > 0
+    people = np.concatenate([result.pairs.first, result.pairs.second])
+    np.testing.assert_array_equal(result.domain.complete(people), people)

@@ -78,9 +78,11 @@ class ClosedBins:
         self, codes: NDArray[np.intp], row: NDArray[np.intp], column: NDArray[np.intp], code: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """Which moves of consistent rows lead to consistent rows: a column of the row `row` goes to the bin `code`."""
+        good = np.ones(len(row), dtype=bool)
+        if not len(self.columns):  # columns follow from others, and none excludes anything
+            return good
         partner, start, words = self._padded
         at, n = self._at[column], codes.shape[1]
-        good = np.empty(len(row), dtype=bool)
         portion = max(1, PORTION // partner.shape[1])
         for begin in range(0, len(row), portion):
             part = slice(begin, begin + portion)
