@@ -307,3 +307,15 @@ def test_a_column_that_follows_without_any_exclusion_is_searched_along(method: s
     assert result.metrics["DSN"] > 0
     people = np.concatenate([result.pairs.first, result.pairs.second])
     np.testing.assert_array_equal(result.domain.complete(people), people)
+
+
+def test_a_value_that_many_have_is_drawn_though_the_next_number_begins_another_bin() -> None:
+    """Children earn nothing, and everyone else something: the bin of 0 is as wide as the smallest float."""
+    rng = np.random.default_rng(9)
+    kin = rng.choice(["husband", "wife", "child"], 3000)
+    pay = np.where(kin == "child", 0.0, np.abs(rng.normal(size=3000)))
+    domain = Domain.from_data(Dataset({"kin": kin, "pay": pay}), dependencies=True)
+    people = domain.sample(3000, rng)
+    child = people[:, 0] == domain.features[0].levels.index("child")
+    assert 0 < child.sum() < len(people)
+    assert (people[child, 1] == 0.0).all()

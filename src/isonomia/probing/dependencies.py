@@ -28,6 +28,8 @@ ALPHA = 0.001
 MIN_ROWS, MAX_COUNTED = 100, 200_000_000
 #: Rows whose contradictions are looked for together.
 BLOCK = 8192
+#: A bin narrower than this share of the range has a single value; its width may be too small to multiply.
+SINGLE = 1e-12
 #: Parts of rows that are repaired each in its own order of columns, and the smallest number of rows of a part.
 PARTS, MIN_PART = 4, 128
 #: A column with a value per this many rows or more values identifies people rather than describing them.
@@ -200,7 +202,9 @@ class Dependencies:
     ) -> tuple[NDArray[np.intp], Floats]:
         """A bin and a value in it per row, uniformly among the values of the bins that are open."""
         low, high = self.bins.span(column, np.arange(opened.shape[1]))
-        weight: NDArray[Any] = opened if self.bins.exact[column] else opened * (high - low)
+        width = high - low
+        width[width < SINGLE * width.sum()] = 0.0
+        weight: NDArray[Any] = opened if self.bins.exact[column] else opened * width
         points = ~weight.any(axis=1)
         if points.any():  # all that is open are single values
             weight[points] = opened[points]
