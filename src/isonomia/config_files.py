@@ -138,7 +138,10 @@ def _problem(item: Any, model: type[BaseModel], also: Sequence[str]) -> str:
         return f"`{location}`: {item['ctx']['error']}" if location else str(item["ctx"]["error"])
     got = item.get("input")
     shown = f"; got {got!r:.80}" if isinstance(got, str | int | float | bool | None) else ""
-    return f"`{location}`: {plainly(item['msg'])}{shown}."
+    requirement = plainly(item["msg"])
+    if requirement == item["msg"]:
+        return f"`{location}` is not valid ({requirement}){shown}."
+    return f"`{location}` {requirement}{shown}."
 
 
 #: What pydantic says, and how we say it.

@@ -72,7 +72,7 @@ def test_every_problem_of_a_spec(file: Path) -> None:
     (file / "spec.yaml").write_text(spec, encoding="utf-8")
     assert said("run spec.yaml --lang pt-BR").split("\n")[1:4] == [
         "  - Chave desconhecida na especificação: `dataset.positve`. Você quis dizer 'positive'?",
-        "  - `seed`: o valor deve ser um número inteiro; informado: 'abc'.",
+        "  - `seed` deve ser um número inteiro; informado: 'abc'.",
         "  - `checks`: Verificação (ou conjunto de verificações) desconhecida: 'group_fairnes'. "
         "Você quis dizer 'group_fairness' ou 'group_calibration'?",
     ]
@@ -89,7 +89,7 @@ def test_wrong_usage() -> None:
     assert said("audit --bogus --lang pt-BR").endswith("Erro: Opção desconhecida: --bogus (opções parecidas: --out)")
     assert said("audit --lang pt-BR").endswith("Erro: Falta o argumento 'DATA'.")
     assert said("audit x.csv --seed abc --lang pt-BR").endswith(
-        "Erro: Valor inválido para '--seed': o valor deve ser um número inteiro"
+        "Erro: Valor inválido para '--seed': deve ser um número inteiro"
     )
     assert said("audit --lang xx").endswith("Error: Missing argument 'DATA'.")
 

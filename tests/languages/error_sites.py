@@ -77,7 +77,7 @@ NAMES = frozenset(
 FRAMES = (
     "{first}; {rest}",
     "`{where}`: {problem}",
-    "`{where}`: {problem}.",
+    "`{location}` {requirement}.",
     "{name}: {problem}",
     "{problem}: '{filename}'.",
 )

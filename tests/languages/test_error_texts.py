@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +14,8 @@ from tests.languages.error_templates import shape
 from tests.languages.raised_texts import texts
 
 import isonomia
-from isonomia.errors import NotApplicable, close_to
+from isonomia.audit import run
+from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import error_texts as module
 from isonomia.languages import languages, msg
 from isonomia.languages.error_texts import error_message, error_text
@@ -142,3 +144,30 @@ def test_a_text_of_others_stays() -> None:
     """Also where it has words that join texts of ours."""
     assert error_text("database or disk is full", "pt-BR") == "database or disk is full"
     assert error_text("Segmentation fault", "pt-BR") == "Segmentation fault"
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"checks": ["zzzzqq"]}, ("Disponíveis: 'quick', 'standard', 'full'", " e mais ")),
+        ({"checks": ["group_fairnes"]}, ("Você quis dizer 'group_fairness' ou 'group_calibration'?",)),
+        ({"n_trials": "many"}, ("`n_trials` deve ser um número inteiro; informado: 'many'.",)),
+        ({"protectd": ["sex"]}, ("Chave desconhecida na especificação: `protectd`. Você quis dizer 'protected'?",)),
+        (
+            {"scenarios": ["zzzzqq"], "seed": -1},
+            (
+                "`scenarios`: Nome de cenário desconhecido: 'zzzzqq'. Disponíveis: ",
+                "`seed` deve ser no mínimo 0; informado: -1.",
+            ),
+        ),
+    ],
+)
+def test_a_list_of_problems_of_a_spec_has_no_english_left(spec: dict[str, object], expected: tuple[str, ...]) -> None:
+    with pytest.raises(SpecError) as caught:
+        run({"dataset": "missing.csv", "target": "y", **spec})
+    text = error_text(caught.value, "pt-BR")
+    for part in expected:
+        assert part in text, text
+    assert not re.search(
+        r"\b(Available|Unknown|Did you mean|must be|more|got|missing\.)\b", text.replace("missing.csv", "")
+    ), text

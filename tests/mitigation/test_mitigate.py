@@ -202,10 +202,10 @@ def test_bad_input_time_and_cancelling() -> None:
     ("text", "message"),
     [
         ("rules: [", "cannot be read as YAML"),
-        ("{id: p, title: P, rules: 3}", "`rules`: must be a list; got 3"),
+        ("{id: p, title: P, rules: 3}", "`rules` must be a list; got 3"),
         (
             "{id: p, title: P, rules: [{name: r, metric: selection_rate, measure: ratio, at_least: high}]}",
-            "`rules.0.at_least`: .* got 'high'",
+            "`rules.0.at_least` .* got 'high'",
         ),
         ("{id: p, title: P, rules: [{name: r, metric: mae, measure: value, at_most: 1}]}", "No rule of the policy"),
     ],

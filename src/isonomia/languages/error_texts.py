@@ -26,11 +26,12 @@ MAX_DEPTH = 12
 MAX_TRIES = 1_000
 #: Gaps for texts of ours alone: a sentence that may be missing ("Did you mean ...?"), the word for a kind of entry.
 OURS = ("suggestion", "word")
-#: What does not stand in a gap of a name: more than a number, more than a word, another choice.
+#: What does not stand in a gap of a name: more than a number, more than a word, another choice, the end of quotes.
 NOT_IN: Mapping[str, re.Pattern[str]] = {
     "at_least": re.compile(r"\s"),
     "word": re.compile(","),
     "hint": re.compile(", or "),
+    "filename": re.compile("'"),
 }
 #: Templates with fewer letters of their own join others, and would fit texts of anybody.
 JOINING = 8
@@ -165,10 +166,10 @@ class _Reading:
         """What fills a gap: a number, a message of ours or a text of the data; None where it cannot be this gap."""
         if gap.form == "int":
             return int(text.replace(",", "")) if _NUMBER.fullmatch(text) else None
-        if gap.quoted:
-            return text
         if gap.name in NOT_IN and NOT_IN[gap.name].search(text):
             return None
+        if gap.quoted:
+            return text
         found = self.recognised(text, depth - 1)
         if found is None and gap.form == "first":
             found = self.recognised(text[:1].lower() + text[1:], depth - 1)
