@@ -7,6 +7,7 @@ is built beyond the codes themselves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -21,6 +22,8 @@ from isonomia.typing import Floats
 #: Rows per chunk: its composite codes fit in the second-level cache, and arrays made from them stay below 128 KB,
 #: beyond which the C library allocates fresh memory for every array.
 CHUNK_ROWS = 31 << 12
+#: Columns of so few rows are summed one by one.
+_FEW_ROWS = 4096
 
 #: The name of a total: ("n",), ("w",), ("w2",), ("sum", v), ("product", v) or ("product", u, v).
 Key = tuple[str, ...]
@@ -61,15 +64,23 @@ def sum_rows(columns: Sequence[Codes], rows: int, terms: Terms) -> Totals:
     shape = tuple(column.size for column in columns)
     cells = cell_count(columns)
     arrays = [column.codes for column in columns]
-    totals: Totals = {key: np.zeros(cells, dtype=float if factors else np.int64) for key, factors in terms.items()}
+    totals: Totals = {
+        key: np.zeros((cells, *factors[0].shape[1:])) if factors else np.zeros(cells, dtype=np.int64)
+        for key, factors in terms.items()
+    }
     composite = np.empty(min(rows, CHUNK_ROWS), dtype=smallest(cells + 1))  # the size of an axis must fit too
     buffer = np.empty(len(composite), dtype=np.intp)
+    together = _Columns(len(composite), cells)
     for start in range(0, rows, CHUNK_ROWS):
         part = slice(start, min(rows, start + CHUNK_ROWS))
         codes = _fold(arrays, shape, part, composite)
         for key, factors in terms.items():
             if factors:
-                totals[key] += np.bincount(codes, weights=multiplied(factors, part), minlength=cells)
+                values = multiplied(factors, part)
+                if values.ndim == 1:
+                    totals[key] += np.bincount(codes, weights=values, minlength=cells)
+                else:
+                    totals[key] += together.sums(codes, values)
             else:
                 totals[key] += count_codes(codes, cells, buffer)
     totals["n",] = totals["n",].astype(np.int64, copy=False)
@@ -77,11 +88,39 @@ def sum_rows(columns: Sequence[Codes], rows: int, terms: Terms) -> Totals:
 
 
 def multiplied(factors: Sequence[NDArray[Any]], part: slice = slice(None)) -> NDArray[Any]:
-    """The product of some arrays, on some of the rows."""
+    """The product of some arrays, on some of the rows; the first may have several columns."""
     out = factors[0][part]
     for factor in factors[1:]:
-        out = out * factor[part]
+        out = out * (factor[part] if out.ndim == 1 else factor[part][:, None])
     return out
+
+
+class _Columns:
+    """Several columns of values summed by code in one pass: a product with the table of which row is in which cell.
+
+    The product adds rows in their order, as `np.bincount` does: the sums are the same to the last bit.
+    """
+
+    def __init__(self, rows: int, cells: int) -> None:
+        self._rows, self._cells = rows, cells
+
+    @cached_property
+    def _ones(self) -> Floats:
+        return np.ones(self._rows)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int32]:
+        return np.arange(self._rows + 1, dtype=np.int32)
+
+    def sums(self, codes: NDArray[Any], values: Floats) -> Floats:
+        """The sums (cells, k) of values (rows, k)."""
+        rows = len(values)
+        if rows < _FEW_ROWS:
+            return np.stack([np.bincount(codes, weights=one, minlength=self._cells) for one in values.T], axis=1)
+        from scipy.sparse import csc_array
+
+        parts = self._ones[:rows], codes.astype(np.int32), self._starts[: rows + 1]
+        return np.asarray(csc_array(parts, shape=(self._cells, rows)) @ values)
 
 
 def cell_count(columns: Sequence[Codes]) -> int:

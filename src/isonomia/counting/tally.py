@@ -38,7 +38,8 @@ class Tally:
     w2 : array of float
         The sum of their squared weights.
     sums : mapping
-        For each value column v: the sum of weight * v. For means and their variance ask `tally` for v and v**2.
+        For each value v: the sum of weight * v; where v has several columns, those of each along a last axis. For means
+        and their variance ask `tally` for v and v**2.
     weighted : bool
         Whether rows carried weights.
 
@@ -72,7 +73,8 @@ class Tally:
         order = [sorted(kept).index(index) for index in kept]
 
         def fold(array: NDArray[Any]) -> NDArray[Any]:
-            return np.transpose(array.sum(axis=dropped) if dropped else array, order)
+            left = array.sum(axis=dropped) if dropped else array
+            return np.transpose(left, [*order, *range(len(order), left.ndim)])
 
         n = fold(self.n)
         w, w2 = (fold(self.w), fold(self.w2)) if self.weighted else (n, n)
@@ -98,7 +100,8 @@ def tally(
     weights : array, optional
         One weight per row.
     values : mapping of arrays, optional
-        Row values to sum over each cell (times the weight).
+        Row values to sum over each cell (times the weight): one number per row, or several as the columns of a
+        two-dimensional array, which are summed faster together.
     counts : array of int, optional
         How many identical rows each row stands for; its weight and values are those of each of them.
 
@@ -123,7 +126,7 @@ def tally(
             f"A table of {' x '.join(map(str, shape))} cells is too large to count densely (at most {MAX_CELLS:,}). "
             "Use fewer columns, or merge rare values."
         )
-    totals = {key: total.reshape(shape) for key, total in sum_rows(axes, rows, terms).items()}
+    totals = {key: total.reshape((*shape, *total.shape[1:])) for key, total in sum_rows(axes, rows, terms).items()}
     n = totals["n",]
     return Tally(
         axes=tuple(Axis(column.name, column.labels) for column in axes),

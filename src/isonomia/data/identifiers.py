@@ -41,7 +41,9 @@ def is_identifier(column: nw.Series[Any], name: str) -> bool:
     text = column.dtype in (nw.String, nw.Object)
     if len(column) < MIN_ROWS or not (text or column.dtype.is_integer()):
         return False
-    if not _nearly_unique(column.head(_HEAD)) or not _nearly_unique(column):
+    first = column.head(_HEAD)
+    few = int(first.n_unique()) < NEARLY_UNIQUE * MIN_ROWS  # the usual case: one look is enough
+    if few or not _nearly_unique(first) or not _nearly_unique(column):
         return False
     if text or _named_like_one(name):
         return True

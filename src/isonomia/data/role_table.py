@@ -173,12 +173,19 @@ class RoleTable:
 
     def packed_column(self, name: str) -> nw.Series[Any]:
         """One column as it is kept, where texts may be categories: what counts values takes no more memory for it."""
-        check_column(self.columns, name, "column")
-        if self.engine is not None and name not in self._packed.table.columns:
-            raise DataError(
-                f"The column '{name}' is not in memory: rows are counted by {self.source}. Read it with rows()."
-            )
-        return self._packed.table.get_column(name)
+        if name not in self._wrapped:
+            check_column(self.columns, name, "column")
+            if self.engine is not None and name not in self._packed.table.columns:
+                raise DataError(
+                    f"The column '{name}' is not in memory: rows are counted by {self.source}. Read it with rows()."
+                )
+            self._wrapped[name] = self._packed.table.get_column(name)
+        return self._wrapped[name]
+
+    @cached_property
+    def _wrapped(self) -> dict[str, nw.Series[Any]]:
+        """Columns by name, each wrapped once: a search looks at every column several times."""
+        return {}
 
     @property
     def source(self) -> str:

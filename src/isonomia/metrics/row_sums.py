@@ -101,25 +101,24 @@ class RowSums:
             n, w, w2 = table.n.sum(axis=-1), np.asarray(table.w, dtype=float), np.asarray(table.w2, dtype=float)
             none = np.zeros((*n.shape, 0))
             return Sums(n=n, sums=w, squares=w2, cubes=none, losses=none)
-        q = self._parts
-        table = tally(columns, weights=w, values=self._products, counts=self.rows.counts)
-        sums = np.stack([np.asarray(table.w, dtype=float), *(table.sums[f"s{i}"] for i in range(q))], axis=-1)
+        q, (names, products) = self._parts, self._products
+        table = tally(columns, weights=w, values={"products": products}, counts=self.rows.counts)
+        found = dict(zip(names, np.moveaxis(table.sums["products"], -1, 0), strict=True))
+        sums = np.stack([np.asarray(table.w, dtype=float), *(found[f"s{i}"] for i in range(q))], axis=-1)
         squares = np.empty((*table.n.shape, q + 1, q + 1))
         squares[..., 0, 0] = table.w2
         for i in range(q):
-            squares[..., 0, i + 1] = squares[..., i + 1, 0] = table.sums[f"s{i}" if w is None else f"p{i}"]
+            squares[..., 0, i + 1] = squares[..., i + 1, 0] = found[f"s{i}" if w is None else f"p{i}"]
             for j in range(i, q):
-                squares[..., i + 1, j + 1] = squares[..., j + 1, i + 1] = table.sums[f"p{i},{j}"]
+                squares[..., i + 1, j + 1] = squares[..., j + 1, i + 1] = found[f"p{i},{j}"]
         none = np.zeros((*table.n.shape, 0))
         if not self.single:
-            cubes = np.stack([table.sums[f"t{k}"] for k in range(len(POWERS))], axis=-1) if self.explains else none
+            cubes = np.stack([found[f"t{k}"] for k in range(len(POWERS))], axis=-1) if self.explains else none
             return Sums(n=table.n, sums=sums, squares=squares, cubes=cubes, losses=none)
-        lower = (
-            (table.n, table.sums["s0"], table.sums["p0,0"]) if w is None else (table.sums[f"c{k}"] for k in range(3))
-        )
-        last = table.n if w is None else table.sums["f"]
-        cubes = np.stack([*lower, table.sums["c3"], last], axis=-1).astype(float)
-        losses = [table.sums[f"l{code}"] for code in range(self._losses.shape[1])]
+        lower = (table.n, found["s0"], found["p0,0"]) if w is None else (found[f"c{k}"] for k in range(3))
+        last = table.n if w is None else found["f"]
+        cubes = np.stack([*lower, found["c3"], last], axis=-1).astype(float)
+        losses = [found[f"l{code}"] for code in range(self._losses.shape[1])]
         return Sums(
             n=table.n, sums=sums, squares=squares, cubes=cubes, losses=np.stack(losses, axis=-1) if losses else none
         )
@@ -156,13 +155,13 @@ class RowSums:
         return np.hstack([quantities(truth, surface) for truth in classes]) - self._centre
 
     @cached_property
-    def _products(self) -> dict[str, Floats]:
-        """Row quantities and their products (times the weight, which a tally multiplies in once more)."""
+    def _products(self) -> tuple[list[str], Floats]:
+        """Names and columns of row quantities and their products (times the weight, which a tally multiplies in)."""
         assert self._quantities is not None
         q, w = self._quantities, self.rows.weights
         values: dict[str, Floats] = {}
         for i in range(self._parts):
-            values[f"s{i}"] = np.ascontiguousarray(q[:, i])
+            values[f"s{i}"] = q[:, i]
             if w is not None:
                 values[f"p{i}"] = q[:, i] * w
             for j in range(i, self._parts):
@@ -170,15 +169,15 @@ class RowSums:
                 values[f"p{i},{j}"] = product if w is None else product * w
         if self.single:
             v = q[:, 0]
-            values["c3"] = v**3 if w is None else v**3 * w * w
+            values["c3"] = v * v * v if w is None else v * v * v * w * w
             if w is not None:
                 values |= {"c0": w * w, "c1": v * w * w, "c2": v * v * w * w, "f": w**3}
         if self.explains:
             square, label = q[:, 0] + self._centre[0], q[:, 1] + self._centre[1]
             by = 1.0 if w is None else w * w
             values |= {f"t{k}": square**i * label**j * by for k, (i, j) in enumerate(POWERS)}
-        values |= {f"l{code}": np.ascontiguousarray(part) for code, part in enumerate(self._losses.T)}
-        return values
+        values |= {f"l{code}": part for code, part in enumerate(self._losses.T)}
+        return list(values), np.stack(list(values.values()), axis=1)
 
     def value(self, sums: Floats) -> Floats:
         """The metric, from sums (..., P)."""

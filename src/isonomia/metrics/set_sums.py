@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,12 @@ class Sums:
     def __getitem__(self, key: Any) -> Sums:
         return self.each(lambda part: part[key])
 
+    @classmethod
+    def joined(cls, parts: Sequence[Sums]) -> Sums:
+        """The sets of several families as one list."""
+        first, *rest = [part.flat() for part in parts]
+        return first.each(lambda *arrays: np.concatenate(arrays), *rest)
+
     def flat(self) -> Sums:
         """The cells of a cross table as one list."""
         size, lead = self.n.size, self.n.ndim
@@ -73,3 +79,7 @@ class SetValues:
     low: Floats
     high: Floats
     size: Floats
+
+    def part(self, sets: slice, shape: tuple[int, ...]) -> SetValues:
+        """Some neighbouring sets of a list, in a shape of their own."""
+        return SetValues(**{one.name: getattr(self, one.name)[sets].reshape(shape) for one in fields(self)})

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
+from isonomia.counting.threads import in_threads
 from isonomia.models import Surface
 from isonomia.typing import Floats
 
@@ -47,10 +48,13 @@ def expected_error(truth: NDArray[Any], surface: Surface, weights: Floats | None
         return None
     wrong = (surface.label != truth).astype(float)
     weight = np.ones(wrong.size) if weights is None else weights
-    out = np.zeros(wrong.size)
-    for decision in np.unique(surface.label):
-        rows = np.flatnonzero((surface.label == decision) & (weight > 0))
+    out, label = np.zeros(wrong.size), surface.label
+
+    def fit(decision: Any) -> None:
+        rows = np.flatnonzero((label == decision) & (weight > 0))
         out[rows] = _steps(wrong[rows], certainty[rows], weight[rows], increasing=False)
+
+    in_threads(fit, np.unique(label), wrong.size)
     return out
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from isonomia.counting import Codes
+from isonomia.counting.threads import in_threads
 from isonomia.evidence import normal_p
 from isonomia.metrics import ERROR_RATE, RowSums, Sums, expected_error
 from isonomia.robustness.slices.spot_merging import Spot
@@ -66,7 +67,11 @@ class RowsInMemory:
 
     def sums(self, sets: Sequence[tuple[str, ...]]) -> list[Sums]:
         """The sums of every cell of these features, set by set."""
-        return [self.parts.over([self.columns[name] for name in names]) for names in sets]
+
+        def over(names: tuple[str, ...]) -> Sums:
+            return self.parts.over([self.columns[name] for name in names])
+
+        return in_threads(over, sets, len(self.parts.rows))
 
     def overlap(self, spots: Sequence[Spot]) -> Callable[[int, int], float]:
         """How much two of the spots have in common; of many rows, on a part of them."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes, bin_edges, count_by, sum_by
 from isonomia.counting.cuts import Cut, as_floats
+from isonomia.counting.threads import in_threads
 from isonomia.data import Dataset
 from isonomia.errors import DataError, SpecError
 from isonomia.parameters import Choice, Integer, validated
@@ -56,7 +57,11 @@ def learn_cuts(
     """
     if slicing in ("tree", "adaptive") and loss is None:
         raise SpecError(f"`slicing={slicing!r}` needs the error of each row: give true outcomes and predictions.")
-    return tuple(_learn(data, name, slicing, bins, min_samples, loss, counted) for name in names)
+
+    def learn(name: str) -> Cut:
+        return _learn(data, name, slicing, bins, min_samples, loss, counted)
+
+    return tuple(in_threads(learn, names, data.height))
 
 
 def _learn(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Unpack
 
 import numpy as np
@@ -26,6 +26,9 @@ from isonomia.robustness.slices.spot_merging import Spot, explained, fold, recta
 from isonomia.robustness.slices.weak_spot_tables import show
 from isonomia.subject import Reading, Subject
 from isonomia.typing import Floats
+
+#: Pairs of features that are counted together.
+AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -227,13 +230,13 @@ def _search(rows: SliceRows, cuts: Sequence[Cut], limits: Limits, pairs: bool, p
     overall = next(iter(counted.values())).total()
     error = float(as_error(parts.metric, parts.value(overall.sums)))
     judge = _Judge(parts, overall, error, limits)
-    singles = tuple(judge.slices((name,), cells) for name, cells in counted.items())
-    crossed = []
+    singles = judge.slices({(name,): cells for name, cells in counted.items()})
     couples = list(combinations(columns, 2)) if pairs else []
-    stage = progress.stage("feature_pairs", msg("Slicing pairs of features"), total=len(couples))
-    for one, two in stage.over(couples):
-        (cells,) = rows.sums([(one, two)])
-        crossed.append(judge.pair((one, two), cells, counted[one], counted[two]))
+    batches = [couples[start : start + AT_ONCE] for start in range(0, len(couples), AT_ONCE)]
+    cells: list[Sums] = []
+    for batch in progress.stage("feature_pairs", msg("Slicing pairs of features"), total=len(batches)).over(batches):
+        cells += rows.sums(batch)
+    crossed = judge.pairs(dict(zip(couples, cells, strict=True)), counted)
     every = [*singles, *crossed]
     sizes = np.cumsum([part.p_value.size for part in every])[:-1]
     pooled = np.concatenate([part.p_value.ravel() for part in every])
@@ -246,7 +249,7 @@ def _search(rows: SliceRows, cuts: Sequence[Cut], limits: Limits, pairs: bool, p
         rows=rows,
         overall=overall,
         global_error=error,
-        singles=singles,
+        singles=tuple(singles),
         pairs=tuple(crossed),
         adjusted=adjusted,
         spots=tuple(fold(found, columns, rows.overlap)),
@@ -268,40 +271,84 @@ class _Judge:
             return np.full(np.shape(value), np.nan)
         return np.asarray(as_error(self.parts.metric, value) / self.error - 1.0, dtype=float)
 
-    def slices(self, names: tuple[str, ...], cells: Sums, p_value: Floats | None = None) -> Slices:
-        """Slices with value, interval, severity and the p-value against all other rows."""
-        measured = self.parts.measure(cells, self.limits.level)
-        ends = self.severity(measured.low), self.severity(measured.high)
-        enough = (cells.n >= self.limits.min_samples) & ~np.isnan(measured.value) & (cells.n < self.overall.n)
-        if p_value is None:
-            p_value = np.full(cells.n.shape, np.nan)
-            if enough.any() and self.error > 0:
-                p_value[enough] = self.parts.compare(cells[enough], _spread(self.overall, enough) - cells[enough])
-        return Slices(
-            names, cells, measured, self.severity(measured.value), np.minimum(*ends), np.maximum(*ends), p_value, enough
-        )
+    def slices(self, cells: Mapping[tuple[str, ...], Sums]) -> list[Slices]:
+        """The slices of each set of features, with value, interval, severity and the p-value against all other rows."""
+        every = Sums.joined(list(cells.values()))
+        measured, enough = self._measured(every)
+        p_value = np.full(every.n.shape, np.nan)
+        if enough.any() and self.error > 0:
+            p_value[enough] = self.parts.compare(every[enough], _spread(self.overall, enough) - every[enough])
+        return self._apart(cells, measured, enough, p_value)
 
-    def pair(self, names: tuple[str, str], cells: Sums, one: Sums, two: Sums) -> Slices:
-        """Cells of two features; only one that looks weak is tested, the others stand as p = 1."""
-        plain = self.slices(names, cells, np.full(cells.n.shape, np.nan))
-        p_value = np.where(plain.enough & (self.error > 0), 1.0, np.nan)
+    def pairs(self, cells: Mapping[tuple[str, str], Sums], singles: Mapping[str, Sums]) -> list[Slices]:
+        """Cells of two features each; only one that looks weak is tested, the others stand as p = 1."""
+        if not cells:
+            return []
+        every = Sums.joined(list(cells.values()))
+        measured, enough = self._measured(every)
+        p_value = np.where(enough & (self.error > 0), 1.0, np.nan)
         with np.errstate(invalid="ignore"):
-            here = plain.enough & (plain.severity > self.limits.severity)
-        rows, across = np.nonzero(here)
-        if not rows.size:
-            return Slices(*_with_p(plain, p_value))
-        own, margins = cells[here], (one[rows], two[across])
+            here = enough & (self.severity(measured.value) > self.limits.severity)
+        if here.any():
+            p_value[here] = self._beyond_margins(every[here], here, cells, singles)
+        return self._apart(cells, measured, enough, p_value)
+
+    def _measured(self, every: Sums) -> tuple[SetValues, NDArray[np.bool_]]:
+        """Values and intervals of slices, and which of them have enough rows to be tested."""
+        measured = self.parts.measure(every, self.limits.level)
+        enough = (every.n >= self.limits.min_samples) & ~np.isnan(measured.value) & (every.n < self.overall.n)
+        return measured, enough
+
+    def _beyond_margins(
+        self,
+        own: Sums,
+        here: NDArray[np.bool_],
+        cells: Mapping[tuple[str, str], Sums],
+        singles: Mapping[str, Sums],
+    ) -> Floats:
+        """The largest p-value of a cell against all other rows, and against the rest of each slice that it lies in."""
+        first, second = [], []
+        for (one, two), part, (start, stop) in zip(cells, cells.values(), _bounds(cells.values()), strict=True):
+            rows, across = np.nonzero(here[start:stop].reshape(part.n.shape))
+            first.append(singles[one][rows])
+            second.append(singles[two][across])
         p = self.parts.compare(own, _spread(self.overall, here) - own)
         error = as_error(self.parts.metric, self.parts.value(own.sums))
-        for margin in margins:
+        for margin in (Sums.joined(first), Sums.joined(second)):
             rest = margin - own
             with np.errstate(invalid="ignore"):
                 worse = error > as_error(self.parts.metric, self.parts.value(rest.sums))
             beyond = np.where(worse, self.parts.compare(own, rest), 1.0)
             # a cell that is all of its slice says nothing new
             p = np.fmax(p, np.where(rest.n >= 2, np.nan_to_num(beyond, nan=1.0), 1.0))
-        p_value[here] = np.nan_to_num(p, nan=1.0)
-        return Slices(*_with_p(plain, p_value))
+        return np.nan_to_num(p, nan=1.0)
+
+    def _apart(
+        self,
+        cells: Mapping[tuple[str, ...], Sums] | Mapping[tuple[str, str], Sums],
+        measured: SetValues,
+        enough: NDArray[np.bool_],
+        p_value: Floats,
+    ) -> list[Slices]:
+        """What was worked out for all slices, set by set."""
+        out = []
+        for (names, part), (start, stop) in zip(cells.items(), _bounds(cells.values()), strict=True):
+            sets, shape = slice(start, stop), part.n.shape
+            own = measured.part(sets, shape)
+            ends = self.severity(own.low), self.severity(own.high)
+            out.append(
+                Slices(
+                    names=names,
+                    cells=part,
+                    measured=own,
+                    severity=self.severity(own.value),
+                    severity_low=np.minimum(*ends),
+                    severity_high=np.maximum(*ends),
+                    p_value=p_value[sets].reshape(shape),
+                    enough=enough[sets].reshape(shape),
+                )
+            )
+        return out
 
     def weak(self, part: Slices, adjusted: Floats) -> NDArray[np.bool_]:
         """Slices that are worse by enough, and surely so."""
@@ -356,14 +403,7 @@ def _spread(cells: Sums, where: NDArray[np.bool_]) -> Sums:
     return cells.along(0, int(where.sum()))
 
 
-def _with_p(part: Slices, p_value: Floats) -> tuple[Any, ...]:
-    return (
-        part.names,
-        part.cells,
-        part.measured,
-        part.severity,
-        part.severity_low,
-        part.severity_high,
-        p_value,
-        part.enough,
-    )
+def _bounds(cells: Iterable[Sums]) -> list[tuple[int, int]]:
+    """Where the cells of each set begin and end in one list of all."""
+    ends = np.cumsum([0, *(part.n.size for part in cells)]).tolist()
+    return list(pairwise(ends))
