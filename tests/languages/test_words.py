@@ -29,6 +29,10 @@ def said(words: Words, phrase: Message, language: str = "en") -> str:
         ({"sex": "Other"}, "people with sex Other", "pessoas com sex Other"),
         ({"race": "Other", "sex": "m"}, "men with race Other", "homens com race Other"),
         ({"wed": "True", "race": "Other"}, "people with wed True and race Other", "pessoas com wed True e race Other"),
+        ({"sex_Male": "1", "race_Black": "1"}, "Black men", "homens de race Black"),
+        ({"sex_Male": "0"}, "people with sex other than Male", "pessoas com sex diferente de Male"),
+        ({"sex_code": "1"}, "people with sex code 1", "pessoas com sex code 1"),
+        ({"sex": "F", "sex_Male": "1"}, "women with sex Male 1", "mulheres com sex Male 1"),
         ({"age": below(25.5)}, "people with age below 25.5", "pessoas com age abaixo de 25,5"),
         ({"age": between(25, 60)}, "people with age 25 to below 60", "pessoas com age de 25 até menos de 60"),
         ({"age": "[25, 60)"}, "people with age [25, 60)", "pessoas com age [25, 60)"),  # a text of the data is no band

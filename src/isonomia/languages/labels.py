@@ -108,7 +108,19 @@ class Labels:
                 left = {column: value for column, value in left.items() if column not in dict(shared)}
         named = [column for column, value in left.items() if str(value) in self.values.get(column, {})]
         called += [self.value(column, left.pop(column)) for column in named]
-        return called, left
+        return called, dict(self._plainly(column, left) for column in left)
+
+    def _plainly(self, column: str, who: Mapping[str, str]) -> tuple[str, str]:
+        """A column of zeros and ones that names a value, as the column that it is of; others as they are.
+
+        >>> str(Labels().people({"race_Black": "1", "sex_Male": "1"})), str(Labels().shared({"sex_Male": "1"}))
+        ('Black men', 'Male')
+        """
+        value = who[column]
+        about = None if column in self.columns else _indicated(column, value)
+        if about is None or about[0] in who or str(value).strip().lower() not in AFFIRMATIVE:
+            return column, value
+        return about
 
     def _standing(self, column: str, value: str) -> Message:
         """A value, beside the name of its column where it does not say enough."""
@@ -121,7 +133,12 @@ class Labels:
 
         >>> str(Labels().people({"pay_0": "2"})), str(Labels().people({"pay_0": "late"}))
         ('people with “pay 0” 2', 'people with pay 0 late')
+        >>> str(Labels().people({"sex_Male": "0"}))
+        'people with sex other than Male'
         """
+        about = None if column in self.columns else _indicated(column, value)
+        if about is not None and str(value).strip().lower() in _NEGATIVE:
+            return msg("{column} other than {value}", column=plain(about[0]), value=text_of_data(plain(about[1])))
         name = self.column(column)
         if name[-1:].isdigit() and (isinstance(value, Name) or str(value)[:1].isdigit()):
             name = f"“{name}”"
@@ -160,6 +177,15 @@ def _by_sex(column: str, value: str) -> Message | None:
         return None
     text = str(value).strip().lower()
     return msg("women") if text in _WOMEN else msg("men") if text in _MEN else None
+
+
+def _indicated(column: str, value: str) -> tuple[str, str] | None:
+    """The column and the value that a column of zeros and ones is about: ``sex_Male``, ``race_Black``."""
+    base, _, own = column.partition("_")
+    if isinstance(value, Name) or str(value).strip().lower() not in AFFIRMATIVE | _NEGATIVE or not own:
+        return None
+    is_origin = _stands_before(base, own) and base.islower() and own[0].isupper()
+    return (base, own) if _by_sex(base, own) is not None or is_origin else None
 
 
 def _stands_before(column: str, value: str) -> bool:
