@@ -381,3 +381,10 @@ def test_any_kind_of_frame(frame_kind: Any) -> None:
     sample = copula.sample(30, seed=0, given={"sex": "F", "age": (10, 20)})
     assert holds([], sample).size == 30
     assert np.isfinite(copula.log_density(frame_kind(columns))).all()
+
+
+def test_missing_values_of_nullable_booleans_are_missing():
+    smoker = pd.array([True, False, None, True] * 25, dtype="boolean")
+    copula = Copula.fit(pd.DataFrame({"smoker": smoker, "age": range(100)}))
+    assert copula.marginals["smoker"].values == (False, True, None)
+    assert np.isfinite(copula.log_density(pd.DataFrame({"smoker": smoker, "age": range(100)}))).all()

@@ -195,11 +195,26 @@ def test_bad_attributes_and_one_value() -> None:
     with pytest.raises(iso.errors.SpecError, match="Did you mean 'race'"):
         fairness.counterfactual(data, lambda t: t["LSAT"], attributes=["rcae"])
     single = iso.Dataset(frame[frame["race"] == "White"], target="ZFYA", protected=["race"])
-    with pytest.raises(iso.errors.DataError, match="only one value"):
+    with pytest.raises(iso.errors.NotApplicable, match="only one value"):
         fairness.counterfactual(single, lambda t: t["LSAT"])
+    both = iso.Dataset(single.frame, target="ZFYA", protected=["race", "sex"])
+    found = fairness.counterfactual(both, lambda t: t["LSAT"] + t["sex"])
+    assert found.uses == {"sex": True}, "an attribute of one value does not keep the others from being examined"
+    assert "race was not changed: race has only one value" in "".join(map(str, found.notes))
 
 
 def test_graphs_in_every_spelling() -> None:
     columns = ["a", "b", "c"]
     spellings: list[Any] = [[("a", "b"), ("b", "c")], ["a -> b", "b->c"], {"a": ["b"], "b": "c"}]
     assert len({CausalGraph.of(each, columns) for each in spellings}) == 1
+
+
+def test_durations_are_causes_and_effects() -> None:
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["F", "M"], 400)
+    waited = pd.to_timedelta(np.where(sex == "F", 3, 1) + rng.integers(0, 2, 400), unit="D")
+    data = iso.Dataset(pd.DataFrame({"sex": sex, "waited": waited}), protected=["sex"], task="regression")
+    found = fairness.counterfactual(data, lambda t: t["waited"].dt.days.to_numpy(float), graph=[("sex", "waited")])
+    change = {(str(row["route"]), row["from"]): row["change"] for row in found.tables["changes"].rows()}
+    assert change["graph", "F"] == pytest.approx(-2, abs=0.2)
+    assert change["graph", "M"] == pytest.approx(2, abs=0.2)

@@ -280,6 +280,14 @@ def test_bad_answers(people, returned, message):
         Model.of(returned).surface(loans(people))
 
 
+def test_a_class_that_the_target_never_has_must_be_named():
+    data = Dataset({"x": [1, 2, 3, 4], "y": ["k", "l", "k", "l"]}, target="y", task="multiclass")
+    with pytest.raises(ModelError, match=r"predicts 'm', and the target is never that .* Name all classes"):
+        Model.of(lambda rows: ["k", "m", "l", "k"]).surface(data)
+    named = Model.of(lambda rows: ["k", "m", "l", "k"], classes=["k", "l", "m"]).surface(data)
+    assert [named.classes[code] for code in named.label] == ["k", "m", "l", "k"]
+
+
 def test_probabilities_out_of_bounds(people):
     with pytest.raises(ModelError, match=r"must lie in \[0, 1\]"):
         Model.of(lambda rows: np.full(len(rows), 1.2), output="probability").surface(loans(people))

@@ -232,3 +232,11 @@ def test_scores_that_are_not_probabilities_are_the_same_at_both_doors() -> None:
 def test_true_fractions_make_a_regression_of_whole_predictions() -> None:
     subject = Subject.of([0.5, 1.5, 2.0], [0, 1, 2])
     assert (subject.task, subject.truth.tolist()) == ("regression", [0.5, 1.5, 2.0])
+
+
+def test_one_class_for_everyone_is_refused():
+    frame = {"y": ["k"] * 4, "p": ["k"] * 4}
+    with pytest.raises(DataError, match="Everyone has the class 'k'"):
+        Subject.of(Dataset(frame, target="y", prediction="p", task="multiclass"))
+    two = Subject.of(Dataset({**frame, "p": ["k", "l"] * 2}, target="y", prediction="p", task="multiclass"))
+    assert two.surface.classes == ("k", "l")

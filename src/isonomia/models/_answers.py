@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Task, index_of, ordered, two_classes
+from isonomia.data import Task, index_of, listed, look_like_scores, ordered, two_classes
 from isonomia.errors import DataError, ModelError
 from isonomia.models._predictors import Answer, as_values
 from isonomia.models.classes import distinct
@@ -257,6 +257,12 @@ def _labels(values: NDArray[Any], answer: Answer, question: Question) -> Surface
         predicted = distinct(values)
         if question.task == "multiclass":
             own = ordered(question.seen or predicted)
+            strange = [label for label in predicted if index_of(label, own) is None]
+            if strange and not look_like_scores(strange):
+                raise ModelError(
+                    f"The model ({question.make}) predicts {listed(strange, 5)}, and the target is never that "
+                    f"({listed(own, 8)}). Name all classes of the model: `classes=[...]`."
+                )
         else:
             every = (*question.seen, *predicted) if len(question.seen) < 2 else question.seen
             own = two_classes(every, question.positive, what="the model's decisions")

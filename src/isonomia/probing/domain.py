@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Backend, Dataset, default_backend, wrap
+from isonomia.data import Backend, Dataset, default_backend, from_columns, wrap
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.probing.constraints import Constraint
 from isonomia.probing.dependencies import Dependencies
@@ -197,11 +197,7 @@ class Domain:
             feature.name: feature.decode(np.ascontiguousarray(rows[:, index]), self.backend)
             for index, feature in enumerate(self.features)
         }
-        if self.backend == "pandas":  # from_dict would turn categories into texts
-            import pandas as pd
-
-            return pd.DataFrame({name: column.to_native() for name, column in columns.items()})
-        return nw.from_dict(columns, backend=self.backend).to_native()
+        return from_columns(columns, self.backend)
 
     # what is valid ----------------------------------------------------------------------------------------------
 

@@ -72,7 +72,11 @@ class Feature:
             if not (math.isfinite(low) and math.isfinite(high)) or low > high:
                 raise DataError(f"The range of '{name}' must be two finite numbers, low first; got {values}.")
             whole = all(isinstance(value, int | np.integer) for value in values)
-            _check_exact(name, float(low), float(high))
+            if not _exact(low, high):
+                raise DataError(
+                    f"'{name}' runs from {low:g} to {high:g}, beyond what is exact as a number (2**53). "
+                    "Is it an identifier? Leave it out of the features, or make it a category."
+                )
             return cls(name, "integer" if whole else "real", float(low), float(high))
         if isinstance(values, Sequence) and not isinstance(values, str | bytes) and len(values) > 0:
             levels = tuple(dict.fromkeys(values))
@@ -83,7 +87,7 @@ class Feature:
 
     @classmethod
     def from_column(cls, column: nw.Series[Any], *, as_category: bool = False) -> Feature:
-        """The values that a column of data shows."""
+        """The values that a column of data shows: those alone where they are no exact numbers, as of identifiers."""
         name, kind = column.name, kind_of(column)
         if as_category or kind in ("category", "boolean", "datetime") or column.dtype == nw.Duration:
             codes = Codes.encode(column, name=name)
@@ -93,7 +97,8 @@ class Feature:
         numbers = column.to_numpy()
         if numbers.dtype.kind in "iu" and numbers.size:  # none of them is missing
             low, high = float(numbers.min()), float(numbers.max())
-            _check_exact(name, low, high)
+            if not _exact(low, high):
+                return cls.from_column(column, as_category=True)
             return cls(name, "integer", low, high, dtype=column.dtype, extension=_extension(column))
         numbers = numbers.astype(float)
         known = numbers[np.isfinite(numbers)]
@@ -102,8 +107,9 @@ class Feature:
         if known.size == 0:
             return cls.from_column(column, as_category=True)  # the one value is: missing
         low, high = float(known.min()), float(known.max())
+        if not _exact(low, high):
+            return cls.from_column(column, as_category=True)
         whole = kind == "integer" or bool((known == np.floor(known)).all())
-        _check_exact(name, low, high)
         return cls(
             name,
             "integer" if whole else "real",
@@ -201,7 +207,7 @@ class Feature:
         dtype = self.dtype
         if dtype is None:
             dtype = nw.Int64 if self.kind == "integer" else nw.Float64
-        values = numbers if dtype.is_float() or np.isnan(numbers).any() else numbers.astype(np.int64)
+        values = numbers if not dtype.is_integer() or np.isnan(numbers).any() else numbers.astype(np.int64)
         series = nw.new_series(self.name, values, backend=backend)
         if self.nulls and np.isnan(numbers).any():
             series = series.fill_nan(None)  # missing as the frame's own library marks it
@@ -232,9 +238,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def _check_exact(name: str, low: float, high: float) -> None:
-    if max(abs(low), abs(high)) >= MAX_WHOLE:
-        raise DataError(
-            f"'{name}' runs from {low:g} to {high:g}, beyond what is exact as a number (2**53). "
-            "Is it an identifier? Leave it out of the features, or make it a category."
-        )
+def _exact(low: float, high: float) -> bool:
+    """Whether whole numbers in a range are different floats."""
+    return max(abs(low), abs(high)) < MAX_WHOLE

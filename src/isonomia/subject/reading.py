@@ -86,6 +86,11 @@ def predictions_and_truth(
             raise DataError(f"There are {length} {name} for {n} rows. Give one per row, in the same order.")
     if n == 0:
         raise DataError("There are no rows; nothing can be measured.")
+    if surface.task == "multiclass" and len(surface.classes) == 1:
+        raise DataError(
+            f"Everyone has the class {surface.classes[0]!r}, in the target and the predictions; nothing can be "
+            "compared."
+        )
     if truth is None:
         return surface, None, np.ones(n, dtype=bool)
     if not truth.known.any():

@@ -7,6 +7,7 @@ from isonomia.data.synthetic.distributions import Categories, LogNormal, Normal,
 from isonomia.data.synthetic.generator import Synthetic, generate
 from isonomia.data.synthetic.outcome import Outcome
 from isonomia.data.synthetic.pairs import Pair
+from isonomia.data.synthetic.reading import MAX_LEVELS
 from isonomia.data.synthetic.schema import Schema
 from isonomia.data.synthetic.source import ANNOTATIONS
 from isonomia.data.synthetic.truth import GroundTruth, Subgroup
@@ -20,6 +21,7 @@ __all__ = [
     "Categories",
     "Condition",
     "Copula",
+    "MAX_LEVELS",
     "GroundTruth",
     "LogNormal",
     "Normal",

@@ -46,7 +46,7 @@ def codes_of(column: nw.Series[Any], marginal: Marginal) -> tuple[NDArray[Any], 
         codes[missing] = -1
         return codes, ~missing & (known[codes] != numbers)
     table = {_key(value): code for code, value in enumerate(marginal.values)}
-    values = column.to_list()
+    values = _values(column)
     known_levels = {value: table.get(_key(value), -1) for value in dict.fromkeys(values)}
     codes = np.fromiter(map(known_levels.__getitem__, values), dtype=np.int32, count=len(values))
     return codes, codes < 0
@@ -123,7 +123,7 @@ def _read_numbers(column: nw.Series[Any], name: str, kind: Kind) -> tuple[Margin
 
 
 def _read_levels(column: nw.Series[Any], name: str, kind: Kind) -> tuple[Marginal, NDArray[Any]]:
-    values = column.to_list()
+    values = _values(column)
     try:
         raw_levels = dict.fromkeys(values, 0)
     except TypeError:
@@ -149,6 +149,14 @@ def _numbers(column: nw.Series[Any], name: str) -> NDArray[np.float64]:
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
         raise DataError(f"'{name}' was numeric when the generator was fitted and contains other values here.")
     return numbers(column)
+
+
+def _values(column: nw.Series[Any]) -> list[Any]:
+    """The values of a column, None where they are missing (pandas has a value for that which equals nothing)."""
+    values = column.to_list()
+    for row in np.flatnonzero(column.is_null().to_numpy()).tolist():
+        values[row] = None
+    return values
 
 
 def _key(value: Any) -> Any:

@@ -73,6 +73,17 @@ class Population:
             valid.learn_dependencies(valid.encode(dataset.frame), leading=names)
         return cls(dataset=dataset, model=model, domain=valid, protected=names, spanned=domain is None, n_infinite=n)
 
+    def listed(self) -> tuple[str, ...]:
+        """Columns of numbers of which the values in the data are valid, and none between them."""
+        kinds = {} if self.dataset is None or not self.spanned else self.dataset.kinds
+        return tuple(
+            feature.name
+            for feature in self.domain.features
+            if feature.kind == "category"
+            and len(feature.levels) > 1
+            and kinds.get(feature.name) in ("integer", "numeric")
+        )
+
     def people(self) -> tuple[Floats, int]:
         """The rows of the data as valid people, and how many had to be moved to the edge of the domain."""
         domain = self.domain

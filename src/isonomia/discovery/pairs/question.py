@@ -107,7 +107,7 @@ class PairQuestion:
         loop = Loop(probe, ledger)
         space = Space(loop=loop, people=people, rng=np.random.default_rng(self.seed), data=group.dataset)
         state_dependencies(space)
-        space.notes += _notes(group.n_infinite, moved, probe.sampled)
+        space.notes += _notes(group, moved, probe.sampled)
         try:
             loop.drive(Script(self.method.run(space, **self.options)))
         finally:
@@ -144,12 +144,19 @@ class PairQuestion:
         )
 
 
-def _notes(n_infinite: int, moved: int, sampled: Sequence[str]) -> list[Message]:
+def _notes(group: Population, moved: int, sampled: Sequence[str]) -> list[Message]:
     """Who was left out or moved, and which attributes were tried in part."""
     notes = []
-    if n_infinite:
+    if group.n_infinite:
         notes.append(
-            msg("{n:# person with an infinite number was|# people with infinite numbers were} left out.", n=n_infinite)
+            msg(
+                "{n:# person with an infinite number was|# people with infinite numbers were} left out.",
+                n=group.n_infinite,
+            )
+        )
+    if listed := group.listed():
+        notes.append(
+            msg("Of {columns}, only values in the data were tried, none between them.", columns=", ".join(listed))
         )
     if moved:
         notes.append(

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset, kind_of
+from isonomia.data import Dataset, kind_of, numbers
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.models.call_threads import one_thread
 from isonomia.parameters import Choice
@@ -118,13 +118,13 @@ class Node:
     @classmethod
     def of(cls, data: Dataset, name: str, *, as_category: bool) -> Node:
         column = data.column(name)
-        if as_category or kind_of(column) in ("category", "boolean", "datetime"):
+        if as_category or kind_of(column) in ("category", "boolean", "datetime") or column.dtype == nw.Duration:
             codes = Codes.encode(column, name=name)
             return cls(name, codes.codes.astype(float), codes.labels)
-        numbers = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
-        if not np.isfinite(numbers).any():
+        values = numbers(column)
+        if not np.isfinite(values).any():
             raise DataError(f"'{name}' of the causal graph has no finite number; drop its arrows.")
-        return cls(name, numbers)
+        return cls(name, values)
 
     def design(self, values: Floats) -> Floats:
         """Its values as columns a mechanism reads: one a category (the first apart), or the number."""

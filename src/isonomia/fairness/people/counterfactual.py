@@ -136,10 +136,16 @@ def counterfactual(
     sets = [people.names] if together else [(name,) for name in people.names]
     answers: list[Altered] = []
     notes: list[Message] = [_SIGN]
+    refused: list[NotApplicable] = []
     uses: dict[str, bool] = {}
     stage = people.progress.stage("attributes", msg("Changing protected attributes"), total=len(sets))
     for names in stage.over(sets):
-        flipped = ask(people, names, "flip")
+        try:
+            flipped = ask(people, names, "flip")
+        except NotApplicable as reason:  # other attributes can still be changed
+            refused.append(reason)
+            notes.append(msg("{name} was not changed: {reason}.", name=" x ".join(names), reason=reason.message))
+            continue
         answers.append(flipped)
         used = flipped.changes_anything
         uses |= dict.fromkeys(names, used)
@@ -149,6 +155,8 @@ def counterfactual(
             notes.append(msg("The model's predictions do not depend on {name} itself.", name=" x ".join(names)))
             if drawn is None and through_proxies:
                 answers += _by_proxies(people, names, mechanism, keep_valid, seed, notes)
+    if not answers:
+        raise refused[0]
     if not all(answer.signed for answer in answers):
         notes[0] = _UNSIGNED
     return _result(people, answers, notes, uses, tolerance, level)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Dataset, wrap
-from isonomia.errors import DataError
+from isonomia.errors import NotApplicable
 from isonomia.events import Progress
 from isonomia.evidence import Estimate, wilson
 from isonomia.fairness.groups.averages import effective_rows, mean_interval
@@ -161,12 +161,19 @@ def ask(
     """Every combination of the attributes' values, set for everyone; effects follow where mechanisms are given."""
     combos = list(product(*(people.values(name) for name in names)))
     if len(combos) > MAX_VALUES:
-        raise DataError(
-            f"{' x '.join(names)} has {len(combos):,} values, too many to ask about each (at most {MAX_VALUES}). "
-            "Cut numbers into bands, or take fewer attributes together."
+        raise NotApplicable(
+            msg(
+                "{names} has {n:int} values, too many to ask about each (at most {most:int}); cut numbers into bands, "
+                "or take fewer attributes together",
+                names=" x ".join(names),
+                n=len(combos),
+                most=MAX_VALUES,
+            )
         )
     if len(combos) < 2:
-        raise DataError(f"{' x '.join(names)} has only one value, so there is no other to compare with.")
+        raise NotApplicable(
+            msg("{names} has only one value, so there is no other to compare with", names=" x ".join(names))
+        )
     own = np.full(len(people.data), -1, dtype=np.intp)
     for index, combo in enumerate(combos):
         match = [people.own[name].codes == code for name, code in zip(names, combo, strict=True)]

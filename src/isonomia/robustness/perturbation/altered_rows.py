@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Dataset, wrap
+from isonomia.data import Dataset, from_columns, wrap
 from isonomia.errors import DataError
 from isonomia.events import Progress
 from isonomia.languages import error_message
@@ -153,7 +153,7 @@ class Altering:
             made = {name: others[name] for name in self._others}
         for index, name in enumerate(self.names):
             made[name] = self._decoded(index, rows[:, index])
-        return nw.from_dict({name: made[name] for name in self._order}, backend=self.data.backend).to_native()
+        return from_columns({name: made[name] for name in self._order}, self.data.backend)
 
     @cached_property
     def _plain(self) -> bool:
@@ -179,7 +179,7 @@ class Altering:
         """All columns the model reads: some as perturbed, and the others as they are."""
         given, taken = nw.maybe_reset_index(frame), {self.names[index] for index in indices}
         made = {name: given[name] if name in taken else self._whole[name] for name in self._order}
-        return nw.from_dict(made, backend=self.data.backend)
+        return nw.from_native(from_columns(made, self.data.backend), eager_only=True)
 
     def _decoded(self, index: int, values: Floats) -> nw.Series[Any] | Floats:
         """Held numbers as a column; values may be missing, or no longer whole, where the column never had such."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import wrap
+from isonomia.data import from_columns, wrap
 from isonomia.data.columns import numbers
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.languages import msg
@@ -135,7 +135,7 @@ def _gathered(now: Situation, rng: np.random.Generator, level: float, donors: di
     for name, column in columns.items():
         indices = rows if name not in donors else np.where(hit[name][rows], donors[name][rows], rows)
         made[name] = column[indices] if isinstance(column, np.ndarray) else nw.maybe_reset_index(column[indices])
-    return now.with_features(nw.from_dict(made, backend=now.data.backend).to_native(), rows)
+    return now.with_features(from_columns(made, now.data.backend), rows)
 
 
 def _columns(now: Situation) -> dict[str, nw.Series[Any] | NDArray[Any]]:
