@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.metrics import cohen_kappa_score
 
 from isonomia.counting import Codes
 from isonomia.errors import SpecError
 from isonomia.evidence.mean_intervals import hall_ends
-from isonomia.metrics import METRICS, Metric, Rows, RowSums
-from isonomia.metrics.row_sums import derivative
+from isonomia.metrics import METRICS, Metric, Rows, RowSums, evaluate_all, of_class
+from isonomia.metrics.derivatives import derivative, table_derivative
 from isonomia.models import Surface
 from isonomia.robustness.row_metrics import MEASURES, measure_named
 
@@ -123,6 +125,41 @@ def test_derivatives_of_tables_are_those_of_small_steps(metric: Metric, rng: np.
     steps = 1e-6 * np.eye(k * k)
     expected = [(of_shares(table + step) - of_shares(table - step)) / 2e-6 for step in steps]
     np.testing.assert_allclose(derivative(of_shares, table), np.stack(expected, axis=-1), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [metric for metric in METRICS if metric.from_counts is not None and "multiclass" in metric.tasks]
+    + [of_class(METRICS[name], 1, "b") for name in ("tpr", "precision", "f1", "selection_rate", "npv")],
+    ids=lambda metric: metric.id,
+)
+def test_derivatives_through_the_margins_are_those_by_every_cell(metric: Metric, rng: np.random.Generator) -> None:
+    tables = rng.dirichlet(np.ones(36), 4).reshape(4, 6, 6)
+    tables[1, 2] = tables[1, :, 2] = 0  # a class that does not occur
+    tables[2, :, 3] = 0  # one that is never predicted
+    compute = metric.from_counts
+    assert compute is not None
+    assert metric.of_margins
+    by_cell = table_derivative(compute, tables, of_margins=False)
+    np.testing.assert_allclose(table_derivative(compute, tables, of_margins=True)[0], by_cell[0], atol=1e-12)
+    occurs = (tables.sum(axis=-1) > 0)[..., :, None] & (tables.sum(axis=-2) > 0)[..., None, :]
+    through = np.where(occurs, np.nan_to_num(table_derivative(compute, tables, of_margins=True)), 0)
+    np.testing.assert_allclose(through, np.where(occurs, np.nan_to_num(by_cell), 0), atol=1e-12)
+
+
+def test_many_classes_take_little_memory(rng: np.random.Generator) -> None:
+    names = np.array([f"diagnosis {i}" for i in range(400)])
+    true = rng.integers(0, 400, 4000)
+    predicted = np.where(rng.random(4000) < 0.7, true, rng.integers(0, 400, 4000))
+    tracemalloc.start()
+    try:
+        found = evaluate_all(names[true], names[predicted], metrics=["accuracy", "macro_f1", "cohens_kappa"])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 200e6, "400 classes have 160,000 cells: nothing may be of cells x cells"
+    assert found["accuracy"].value == pytest.approx((true == predicted).mean())
+    assert found["cohens_kappa"].value == pytest.approx(cohen_kappa_score(true, predicted))
 
 
 def test_the_derivative_of_r2_is_exact_where_labels_are_far_from_zero(rng: np.random.Generator) -> None:

@@ -340,7 +340,7 @@ def test_onnx_with_data_outside_is_refused(people, tmp_path):
     import onnx
     from skl2onnx.common.data_types import FloatTensorType
 
-    original = MLPClassifier((40,), solver="lbfgs", max_iter=2000, tol=1e-2).fit(
+    original = MLPClassifier((40,), solver="lbfgs", max_iter=2000, tol=1e-2, random_state=0).fit(
         people[NUMBERS].to_numpy(dtype=np.float32), people["loan"]
     )
     proto = onnx.load_from_string(to_onnx(original, [("rows", FloatTensorType([None, 2]))]))

@@ -135,3 +135,17 @@ def test_namesakes_and_complements_are_judged_once_unless_named(people: MakePeop
     assert len(ids & {"specificity", "tnr", "fpr"}) == 1
     named = metric_disagreement(data, model, features=["x"], metrics=["recall", "fnr"])
     assert next(named.tables["agreement"].rows())["tau"] == 1
+
+
+def test_protected_columns_without_any_number_are_not_ranked() -> None:
+    rng = np.random.default_rng(0)
+    frame = {
+        "odd": np.where(rng.random(200) < 0.5, np.inf, np.nan),
+        "sex": rng.choice(["F", "M"], 200),
+        "y": rng.integers(0, 2, 200),
+        "p": rng.random(200),
+    }
+    data = Dataset(frame, target="y", score="p", protected=["odd", "sex"])
+    assert set(metric_disagreement(data).tables["rankings"]["item"].values) == {"sex=F", "sex=M"}
+    with pytest.raises(DataError, match="'odd' has no finite number"):
+        metric_disagreement(data, features=["odd"])

@@ -240,3 +240,23 @@ def test_one_class_for_everyone_is_refused():
         Subject.of(Dataset(frame, target="y", prediction="p", task="multiclass"))
     two = Subject.of(Dataset({**frame, "p": ["k", "l"] * 2}, target="y", prediction="p", task="multiclass"))
     assert two.surface.classes == ("k", "l")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_few_whole_numbers_predicted_with_fractions_are_numbers(backend):
+    grades, predicted = [0, 12, 13, 20, 12], [1.5, 12.0, 12.75, 18.2, 11.0]
+    frame = to_frame({"y": grades, "p": predicted, "q": [1.0, 12.0, 13.0, 20.0, 13.0]}, backend)
+    assert Dataset(frame, target="y", prediction="p").task == "regression"
+    assert Dataset(frame, target="y", prediction="q").task == "multiclass", "predictions that are grades themselves"
+    assert Subject.of(Dataset(frame, target="y", prediction="p")).surface.continuous.tolist() == predicted
+    assert Subject.of(grades, predicted).surface.task == "regression"
+    assert Subject.of([0, 1, 1], [0, 1, 1]).surface.task == "binary"
+
+
+def test_rows_that_are_taken_know_the_classes_of_all():
+    data = Dataset({"x": [1, 2, 3, 4], "y": ["k", "l", "m", "k"]}, target="y")
+    few = data.take([0, 3])
+    assert few.classes == ("k", "l", "m") == few.take([0]).classes
+    surface = Subject.of(few, lambda rows: np.array(["m", "l"])).surface
+    assert [surface.classes[code] for code in surface.label] == ["m", "l"]
+    assert Dataset({"y": [1.5, 2.5, 3.0]}, target="y").classes == ()

@@ -2,7 +2,7 @@
 
 from isonomia.data._notes import bands_note
 from isonomia.data.bands import Bands, propose_bands
-from isonomia.data.columns import distinct, is_nested, numbers
+from isonomia.data.columns import distinct, is_nested, is_searchable, numbers
 from isonomia.data.dataset import Dataset, Missing
 from isonomia.data.engines.engine import Engine
 from isonomia.data.engines.lazy import LazyEngine
@@ -41,6 +41,7 @@ __all__ = [
     "index_of",
     "is_database",
     "is_nested",
+    "is_searchable",
     "kind_of",
     "kind_of_values",
     "listed",

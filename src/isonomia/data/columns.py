@@ -48,6 +48,19 @@ def is_searchable(column: nw.Series[Any]) -> bool:
     return int(column.null_count()) < len(column)
 
 
+def has_fractions(column: nw.Series[Any]) -> bool:
+    """Whether a column contains numbers that are not whole.
+
+    >>> [has_fractions(nw.new_series("x", values, backend="polars")) for values in ([1.0, None], [0.5, 1], ["0.5"])]
+    [False, True, False]
+    """
+    if not column.dtype.is_numeric() or column.dtype.is_integer():
+        return False
+    values = numbers(column)
+    known = values[np.isfinite(values)]
+    return bool((known != np.rint(known)).any())
+
+
 def is_nested(column: nw.Series[Any]) -> bool:
     """Whether the cells contain lists, arrays, structs or other things that cannot be compared."""
     if column.dtype.is_nested():

@@ -203,7 +203,7 @@ class Dataset(RoleTable):
         privileged = roles.privileged if known else privileged_values(table, roles)
         self.roles = replace(roles, features=features, privileged=privileged)
         outcome = roles.target or roles.prediction
-        self.task = given_task(table, outcome, options.get("task"), self.kinds, known=known)
+        self.task = given_task(table, outcome, options.get("task"), self.kinds, known=known, predicted=roles.prediction)
         self.favourable = given_favourable(table, roles, options.get("positive"), self.task, known=known)
         self.labels = dict(options.get("labels") or {})
         self.words = read_labels(self.labels, table, roles, known=known, columns_given=columns)
@@ -326,7 +326,7 @@ class Dataset(RoleTable):
         """The same roles over another table, which need not contain every class and every group."""
         other = Dataset.__new__(Dataset)
         other._build(frame, {**self.options(), "features": self.features, "ignore": None}, known=True)
-        other.ignored = self.ignored
+        other.ignored, other._classes_before = self.ignored, self.classes
         other._features_given, other.identifiers = self._features_given, self.identifiers
         other.reading_notes, other.proposed = self.reading_notes, self.proposed
         other.given_kinds = self.given_kinds
@@ -358,6 +358,7 @@ class Dataset(RoleTable):
         other = Dataset.__new__(Dataset)
         other._build(frame, options, known=True)
         other.counts = None if self.counts is None else self.counts[index]
+        other._classes_before = self.classes
         return other
 
     def with_roles(self, **changes: Unpack[RoleOptions]) -> Dataset:

@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from isonomia.data.columns import distinct
+from isonomia.data.columns import distinct, has_fractions
 from isonomia.data.labels import favourable_classes, two_classes
 from isonomia.data.roles import Roles
 from isonomia.data.schema import TASKS, Kind, Task, task_of
@@ -17,9 +17,18 @@ from isonomia.parameters import Choice, validated
 
 @validated(task=Choice(TASKS).or_none())
 def given_task(
-    table: nw.DataFrame[Any], name: str | None, task: Task | None, kinds: Mapping[str, Kind], *, known: bool
+    table: nw.DataFrame[Any],
+    name: str | None,
+    task: Task | None,
+    kinds: Mapping[str, Kind],
+    *,
+    known: bool,
+    predicted: str | None = None,
 ) -> Task | None:
-    """The task, read off the column of outcomes unless it is given; `known` tasks fit by definition."""
+    """The task, read off the column of outcomes unless it is given; `known` tasks fit by definition.
+
+    Few whole numbers are classes, unless the column of predictions has fractions: grades from 0 to 20, for example.
+    """
     if name is None or (known and task is not None):
         return task
     if table[name].dtype == nw.Duration:
@@ -30,6 +39,9 @@ def given_task(
     if not values:
         raise DataError(f"The column '{name}' has no values: every row is missing.")
     if task is None:
+        number = kinds[name] in ("integer", "numeric")
+        if number and len(values) > 2 and predicted in table.columns and has_fractions(table[predicted]):
+            return "regression"
         whole = kinds[name] == "numeric" and all(float(value).is_integer() for value in values)
         return task_of(kinds[name], len(values), name=name, whole=whole)
     if task == "binary" and len(values) > 2:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from isonomia.data._fingerprint import fingerprint
 from isonomia.data._notes import bands_note, notes_on, one_value_notes
-from isonomia.data.columns import is_searchable, numbers
+from isonomia.data.columns import distinct, is_searchable, numbers
 from isonomia.data.engines.engine import Engine
 from isonomia.data.engines.role_counts import score_ends
 from isonomia.data.frames import Backend
 from isonomia.data.identifiers import counted_identifiers, is_identifier
+from isonomia.data.labels import ordered
 from isonomia.data.packed import Packed
 from isonomia.data.roles import RoleOptions, Roles, check_column
 from isonomia.data.schema import Kind, Task
@@ -79,6 +80,7 @@ class RoleTable:
     _packed: Packed
     _features_given: bool
     _score_classes: tuple[Any, ...]
+    _classes_before: tuple[Any, ...] = ()
 
     @property
     def _table(self) -> nw.DataFrame[Any]:
@@ -122,6 +124,14 @@ class RoleTable:
     def positive(self) -> Any:
         """The favourable value of two; None where there are several classes, or numbers."""
         return self.favourable[0] if self.favourable and self.task != "multiclass" else None
+
+    @cached_property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes of the target in these rows, and in those that they were taken from; none of numbers."""
+        if self.target is None or self.task in (None, "regression"):
+            return ()
+        own = distinct(self.column(self.target))
+        return tuple(own) if set(self._classes_before) <= set(own) else ordered([*own, *self._classes_before])
 
     @property
     def protected(self) -> tuple[str, ...]:

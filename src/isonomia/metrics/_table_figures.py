@@ -13,16 +13,14 @@ from isonomia.errors import SpecError
 from isonomia.evidence.intervals import SAME, or_zero, quotient
 from isonomia.evidence.mean_intervals import FEWEST_OF_CLASS
 from isonomia.metrics._row_figures import few_of_class
+from isonomia.metrics.derivatives import table_derivative
 from isonomia.metrics.measured import Measured, rates_of, reasons_of
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
-from isonomia.metrics.row_sums import STEP, imaginary
 from isonomia.typing import Floats
 
 #: Rows spread evenly over the cells of a table before its error is worked out, as in Agresti and Coull's interval.
 ADDED_ROWS = 4.0
-#: Gradients are worked out in blocks of at most this many numbers.
-BLOCK_NUMBERS = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +144,8 @@ def _smoothed(metric: Metric, table: Tables, total: Floats, size: Floats) -> tup
         whole, kept = total[..., None, None], (size / (size + ADDED_ROWS))[..., None, None]
         share = kept * counts / whole + (1 - kept) * even
         centre = metric.from_counts(share)
-        gradient = np.where(used, np.nan_to_num(_gradient(metric, share)), 0.0)
+        derived = table_derivative(metric.from_counts, share, of_margins=metric.of_margins)
+        gradient = np.where(used, np.nan_to_num(derived), 0.0)
         around = gradient - (gradient * share).sum(axis=(-2, -1), keepdims=True)
         spread = kept**2 * squares / whole**2 + (1 - kept) ** 2 * even / ADDED_ROWS
         parts = around**2 * spread
@@ -158,15 +157,3 @@ def _smoothed(metric: Metric, table: Tables, total: Floats, size: Floats) -> tup
         unsure = np.maximum(1 / sure - 1 / (rows + ADDED_ROWS * even), 0.0)
         df = 2 * variance**2 / or_zero(parts**2 * unsure).sum(axis=(-2, -1))
         return centre, np.sqrt(variance), np.where(np.isfinite(df), df, np.inf)
-
-
-def _gradient(metric: Metric, share: Floats) -> Floats:
-    """The derivative of the metric by each cell (see `row_sums.derivative`), many cells at once."""
-    assert metric.from_counts is not None  # the registry makes sure
-    cells = share.shape[-2] * share.shape[-1]
-    steps = 1j * STEP * np.eye(cells).reshape(cells, *(1,) * (share.ndim - 2), *share.shape[-2:])
-    block = max(1, BLOCK_NUMBERS // max(share.size, 1))
-    parts = [
-        imaginary(metric.from_counts(share + steps[start : start + block])) / STEP for start in range(0, cells, block)
-    ]
-    return np.moveaxis(np.concatenate(parts), 0, -1).reshape(share.shape)

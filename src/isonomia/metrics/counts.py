@@ -16,6 +16,7 @@ from isonomia.data import Task
 from isonomia.languages import Message, msg
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.metrics.table_functions import (
+    Table,
     balanced_accuracy,
     f1,
     hits,
@@ -26,36 +27,33 @@ from isonomia.metrics.table_functions import (
     matthews,
     misses_per_alarm,
     ratio,
+    total,
     weighted_f1,
 )
 from isonomia.typing import Floats
 
-Rate = Callable[[NDArray[Any]], tuple[Floats, Floats]]
+Rate = Callable[[Any], tuple[Floats, Floats]]
 CLASSES: tuple[Task, ...] = ("binary", "multiclass")
-
-
-def _total(C: NDArray[Any]) -> NDArray[Any]:
-    return C.sum(axis=(-2, -1))  # type: ignore[no-any-return]
 
 
 # --- proportions: (numerator, denominator), linear in the table -------------------------------------------------------
 
 
-def _accuracy(C: NDArray[Any]) -> tuple[Floats, Floats]:
-    return hits(C).sum(axis=-1), _total(C)
+def _accuracy(C: Table) -> tuple[Floats, Floats]:
+    return hits(C).sum(axis=-1), total(C)
 
 
-def _errors(C: NDArray[Any]) -> tuple[Floats, Floats]:
-    total = _total(C)
-    return total - hits(C).sum(axis=-1), total
+def _errors(C: Table) -> tuple[Floats, Floats]:
+    rows = total(C)
+    return rows - hits(C).sum(axis=-1), rows
 
 
 def _selected(C: NDArray[Any]) -> tuple[Floats, Floats]:
-    return C[..., :, 1].sum(axis=-1), _total(C)
+    return C[..., :, 1].sum(axis=-1), total(C)
 
 
 def _base(C: NDArray[Any]) -> tuple[Floats, Floats]:
-    return C[..., 1, :].sum(axis=-1), _total(C)
+    return C[..., 1, :].sum(axis=-1), total(C)
 
 
 def _given_true(true: int, predicted: int) -> Rate:
@@ -94,7 +92,13 @@ NO_SELECTED = msg("no row is predicted positive")
 NO_REJECTED = msg("no row is predicted negative")
 
 
-def _rate(*, rate: Rate, higher_is_better: bool | None, tasks: tuple[Task, ...] = ("binary",), **fields: Any) -> None:
+def _rate(
+    *,
+    rate: Callable[..., tuple[Floats, Floats]],
+    higher_is_better: bool | None,
+    tasks: tuple[Task, ...] = ("binary",),
+    **fields: Any,
+) -> None:
     """A simple proportion of the rows of a confusion table."""
     METRICS.add(
         Metric(
@@ -110,7 +114,7 @@ def _rate(*, rate: Rate, higher_is_better: bool | None, tasks: tuple[Task, ...] 
     )
 
 
-def _table(*, compute: Callable[[NDArray[Any]], Floats], low: float = 0.0, **fields: Any) -> None:
+def _table(*, compute: Callable[[Table], Floats], low: float = 0.0, **fields: Any) -> None:
     """Another function of a confusion table, at best 1."""
     METRICS.add(
         Metric(
@@ -120,6 +124,7 @@ def _table(*, compute: Callable[[NDArray[Any]], Floats], low: float = 0.0, **fie
             format="num4" if low < 0 else "pct",
             higher_is_better=True,
             from_counts=compute,
+            of_margins=True,
             **{"tasks": CLASSES, **fields},
         )
     )
@@ -130,6 +135,7 @@ _rate(
     title=msg("Accuracy"),
     purpose="share of rows decided right",
     rate=_accuracy,
+    of_margins=True,
     undefined=NO_ROWS,
     higher_is_better=True,
     tasks=CLASSES,
@@ -315,4 +321,5 @@ ERROR_RATE = Metric(
     undefined=NO_ROWS,
     from_counts=lambda C: ratio(*_errors(C)),
     rate=_errors,
+    of_margins=True,
 )

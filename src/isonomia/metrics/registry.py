@@ -61,6 +61,9 @@ class Metric:
     from_counts : callable, family "counts"
         A confusion table of weighted counts, shape (..., R, K) = [true, predicted], to values of shape (...), NaN
         where undefined. Binary: K = 2 and code 1 is the positive class; R = 1 where there are no labels.
+    of_margins : bool, family "counts"
+        Whether `from_counts` (and `rate`) take `Margins` in place of a table, which is all they depend on: their
+        derivatives take 3 K questions instead of K x K.
     rate : callable, family "counts"
         Where the metric is a simple proportion: the same table to (numerator, denominator). It is linear in the
         table, so a table of squared weights gives the effective size.
@@ -113,8 +116,9 @@ class Metric:
     references: tuple[str, ...] = ()
     aliases: Mapping[str, Message] = field(default_factory=dict)
     order: int = 0
-    from_counts: Callable[[NDArray[Any]], Floats] | None = None
-    rate: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
+    from_counts: Callable[[Any], Floats] | None = None
+    of_margins: bool = False
+    rate: Callable[[Any], tuple[Floats, Floats]] | None = None
     odds: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
     quantities: Callable[[NDArray[Any] | None, Surface], Floats] | None = None
     from_sums: Callable[[NDArray[Any], NDArray[Any]], Floats] | None = None

@@ -7,7 +7,7 @@ f: the root of the sum over rows of w^2 (g . z)^2, z being the row's own part of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from isonomia.evidence import two_proportions, welch
 from isonomia.evidence.explained_intervals import ExplainedEnds
 from isonomia.evidence.intervals import Figures, difference_p, student_interval, wilson
 from isonomia.evidence.mean_intervals import MeanEnds
+from isonomia.metrics.derivatives import derivative, table_derivative
 from isonomia.metrics.explained_variance import POWERS, explained_ends
 from isonomia.metrics.means import CONSTANT, EPSILON, mean, r_squared, root_mean
 from isonomia.metrics.registry import Metric
@@ -27,8 +28,6 @@ from isonomia.metrics.rows import Rows
 from isonomia.metrics.set_sums import SetValues, Sums
 from isonomia.typing import Bools, Floats
 
-#: Imaginary step of the derivative of a metric.
-STEP = 1e-40
 #: Rows added to a loss of probabilities before its interval is worked out, spread evenly over the classes.
 ADDED_ROWS = 2.0
 
@@ -339,45 +338,26 @@ class RowSums:
             if self.kind == "means" and self.metric.from_sums is mean:
                 return np.stack([self._centre[0] - value, np.ones_like(value)], axis=-1) / total[..., :1]
             whole = (total.sum(axis=-1) if self.kind == "table" else total[..., 0])[..., None]
-            return np.nan_to_num(derivative(self.value, total / whole), posinf=0.0, neginf=0.0) / whole
-
-
-def derivative(function: Callable[[NDArray[Any]], NDArray[Any]], at: Floats) -> Floats:
-    """The derivative of a function of (..., P) by each of the P parts, exact to rounding: imag f(x + ih) / h.
-
-    Nothing is subtracted, so that h can be as small as it takes. The function must keep complex numbers: sums,
-    products, quotients, roots and choices do; `abs` and a cast to float do not.
-
-    References
-    ----------
-    W. Squire, G. Trapp (1998), SIAM Review 40:110.
-
-    Examples
-    --------
-    >>> derivative(lambda x: x[..., 0] ** 2 / x[..., 1], np.array([3.0, 2.0])).tolist()
-    [3.0, -2.25]
-    """
-    out = np.empty_like(at)
-    for part in range(at.shape[-1]):
-        moved = at.astype(complex)
-        moved[..., part] += 1j * STEP
-        out[..., part] = imaginary(function(moved)) / STEP
-    return out
-
-
-def imaginary(value: NDArray[Any]) -> Floats:
-    """The imaginary part of what a metric gave for complex sums."""
-    if not np.iscomplexobj(value):
-        raise SpecError("A metric of counts or sums must keep complex numbers: do not cast them to float.")
-    return np.asarray(value.imag, dtype=float)
+            if self.kind == "table":
+                tables = (total / whole).reshape(*total.shape[:-1], *self.rows.shape)
+                compute = self.metric.from_counts
+                assert compute is not None
+                found = table_derivative(compute, tables, of_margins=self.metric.of_margins).reshape(total.shape)
+            else:
+                found = derivative(self.value, total / whole)
+            return np.nan_to_num(found, posinf=0.0, neginf=0.0) / whole
 
 
 def _rate_parts(metric: Metric, shape: tuple[int, int]) -> NDArray[np.uint8] | None:
     """For a proportion: whether each cell of the confusion table counts as neither, no or yes; else None."""
     if metric.rate is None:
         return None
-    size = shape[0] * shape[1]
-    top, bottom = (np.asarray(part) for part in metric.rate(np.eye(size).reshape(size, *shape)))
+    rate = metric.rate
+
+    def counts_for(part: int) -> Floats:  # a rate is linear in the table: what a cell counts for is its derivative
+        return table_derivative(lambda C: rate(C)[part], np.ones(shape), of_margins=metric.of_margins).ravel()
+
+    top, bottom = counts_for(0), counts_for(1)
     if not (np.isin(top, (0, 1)).all() and np.isin(bottom, (0, 1)).all() and (top <= bottom).all()):
         return None
     return (top + bottom).astype(np.uint8)

@@ -25,7 +25,6 @@ from isonomia.models._predictors import (
 )
 from isonomia.models.batch_size import Pace
 from isonomia.models.call_threads import CallThreads
-from isonomia.models.classes import distinct
 from isonomia.models.columns import FrameKind, check_width, from_matrix, hand_over, pick_columns
 from isonomia.models.model_format import MODEL_FORMATS
 from isonomia.models.surface import Surface, SurfaceKind
@@ -307,7 +306,7 @@ class Model:
                 "Give both the same."
             )
         task = self._task_for(data)
-        seen = distinct(data.column(data.target)) if data.target is not None and task != "regression" else ()
+        seen = data.classes if task != "regression" else ()
         question = Question(
             n=len(data),
             make=self.make,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset, Task, index_of, ordered, two_classes
+from isonomia.data import Dataset, Task, index_of, two_classes
 from isonomia.errors import ModelError
 from isonomia.models import Gradients, Inputs, Model
 from isonomia.probing.domain import Domain
@@ -82,8 +82,7 @@ class Oracle:
         elif _is_regressor(model):
             self.task, self.output = "regression", "number"
         elif data is not None and data.target is not None and data.task != "regression":
-            labels = Codes.encode(data.column(data.target)).labels
-            self._set_classes(ordered([label for label in labels if label is not None]))
+            self._set_classes(data.classes)
         if not callable(model) and not hasattr(model, "predict"):
             raise ModelError(
                 f"A model needs `predict`, or must be a function from a frame to predictions; "

@@ -128,6 +128,8 @@ class OutcomeColumns:
         if not known:
             raise DataError(f"`{base.name}` has no values: every row is missing.")
         number = all(isinstance(label, int | float) and not isinstance(label, bool) for label in known)
+        if number and len(known) > 2 and self.predicted is not None and predicted is None:
+            return "regression"  # few whole numbers, such as grades, whose predictions are fractions
         return task_of("integer" if number else "category", len(known), name=base.name)
 
     def _classes(self, task: Task, true: Codes | None, predicted: Codes | None, n_columns: int) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from isonomia.counting import Codes
-from isonomia.data import Backend
+from isonomia.data import Backend, is_searchable
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Result
@@ -256,7 +256,8 @@ def _of_slices(
     seed: int,
 ) -> Ranked:
     table = subject.known if subject.counts is None else subject.data
-    names = check_features(table, features, table.protected or table.searchable)
+    protected = tuple(name for name in table.protected if is_searchable(table.column(name)))
+    names = check_features(table, features, protected or table.searchable)
     surface = subject.surface
     wanted = [METRICS[name] for name in metrics] if metrics is not None else list(METRICS)
     chosen = [m for m in wanted if m.higher_is_better is not None and surface.task in m.tasks]
