@@ -29,7 +29,7 @@ from isonomia.evidence.simultaneous import (
     pair_level,
     simultaneous_level,
 )
-from isonomia.evidence.table import Change, Table, yes_no
+from isonomia.evidence.table import Change, Table, beside, yes_no
 from isonomia.evidence.thresholds import THRESHOLDS, Threshold, thresholds_table
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "agreeing_ends",
     "at_least",
     "benjamini_hochberg",
+    "beside",
     "benjamini_hochberg_among",
     "beyond",
     "check_level",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,15 @@ from isonomia.display import Shown
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence.column import Column, Values, plain
 from isonomia.languages import Message, Record, msg
+
+
+def beside(name: str, own: Container[str]) -> str:
+    """What a column of the user's is called in a table that has columns of its own.
+
+    >>> beside("sex", {"n", "rate"}), beside("n", {"n", "rate"})
+    ('sex', 'n (column)')
+    """
+    return f"{name} (column)" if name in own else name
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,8 @@ class Table(Record, Shown, kind="table"):
     backend: Backend | None = None
 
     def __post_init__(self) -> None:
+        if len(set(self.names)) < len(self.columns):
+            raise ValueError(f"The columns of a table must have different names; got {', '.join(self.names)}.")
         lengths = {column.name: len(column) for column in self.columns}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"The columns of a table must have the same length; got {lengths}.")

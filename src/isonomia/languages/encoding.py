@@ -59,7 +59,8 @@ class Encoded:
 
 
 class Record(Encoded):
-    """A dataclass that is written field by field; a subclass without a `kind` of its own is written as its parent."""
+    """A dataclass that is written field by field; a subclass without a `kind` of its own is written, and read, as its
+    parent: it has what was computed on the way, which is not kept."""
 
     __slots__ = ()
     _written: ClassVar[type]
@@ -76,9 +77,10 @@ class Record(Encoded):
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
         """The object that `to_dict` wrote; keys it does not know are ignored, so that a newer minor version loads."""
-        known = {field.name: field.type for field in fields(cls)}  # type: ignore[arg-type]
+        made = cls._written
+        known = {field.name: field.type for field in fields(made)}
         values = {name: decode(value) for name, value in given.items() if name in known}
-        return cls(**{k: tuple(v) if isinstance(v, list) and _is_tuple(known[k]) else v for k, v in values.items()})
+        return made(**{k: tuple(v) if isinstance(v, list) and _is_tuple(known[k]) else v for k, v in values.items()})  # type: ignore[no-any-return]
 
 
 def encode(value: Any) -> Any:

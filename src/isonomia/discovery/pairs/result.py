@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.result import SearchResult
+from isonomia.evidence import beside
 from isonomia.probing import Domain
 from isonomia.typing import Floats
 
@@ -109,11 +110,8 @@ class PairResult(SearchResult):
             value = self.metrics[name]
             columns[name] = np.full(2 * n, np.nan if value is None else value)
         backend = self.domain.backend
-        extra = [
-            nw.new_series(name, _frameable(values), backend=backend)
-            for name, values in columns.items()
-            if name not in people.columns
-        ]
+        people = people.rename({name: beside(name, columns) for name in people.columns})
+        extra = [nw.new_series(name, _frameable(values), backend=backend) for name, values in columns.items()]
         return people.with_columns(*extra).to_native()
 
     def differences(self) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Column, Table, benjamini_hochberg, chi_square, permutation
 from isonomia.evidence.intervals import difference_p
 from isonomia.evidence.mean_intervals import MeanEnds
@@ -60,6 +61,11 @@ def homogeneity(
     M. B. Brown, A. B. Forsythe (1974), Technometrics 16:129, with the degrees of freedom of D. V. Mehrotra (1997),
     Commun. Stat. Simul. Comput. 26:1139.
     """
+    if not isinstance(result, GroupMetrics):
+        raise SpecError(f"`homogeneity` takes what `group_metrics` returned; got {type(result).__name__}.")
+    for name in metrics or ():
+        if name not in result.measured:
+            raise SpecError(f"The result has no metric {name!r}.{close_to(name, result.measured)}")
     groups = result.groups
     assert groups is not None
     strata: dict[tuple[Any, ...], list[int]] = {}

@@ -18,6 +18,7 @@ from isonomia.evidence import (
     Picture,
     Result,
     Table,
+    beside,
     normal_p,
     wilson,
 )
@@ -303,8 +304,9 @@ def _sets(names: Sequence[str], people: _People) -> Table:
         shown[key] = sum_by(people.set, people.n * people.w * values, counts.size)[order] / size[order]
         if kind is not None:
             described.append(Column(key, format="pct", title=msg("share of {label}", label=kind)))
+    own = set(shown)
     for name in names[:8]:
-        shown[name] = [str(value) for value in data.column(name)[here.tolist()].to_list()]
+        shown[beside(name, own)] = [str(value) for value in data.column(name)[here.tolist()].to_list()]
     title = msg("Sets of identical people with different labels")
     return Table.of(shown, described, title=title, backend=data.backend)
 

@@ -21,7 +21,7 @@ from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, defined_rows, metrics_of, quantity
 from isonomia.errors import SpecError
 from isonomia.evidence import Column
-from isonomia.languages import msg
+from isonomia.languages import msg, once
 from isonomia.parameters import Number, Parameter
 from isonomia.typing import Floats
 
@@ -89,7 +89,7 @@ def run(problem: Problem) -> Search:
         tested=sum(search.tested for search in searches),
         nodes=sum(search.nodes for search in searches),
         complete=all(search.complete for search in searches),
-        notes=tuple(dict.fromkeys(note for search in searches for note in search.notes)),
+        notes=once(note for search in searches for note in search.notes),
         measure=msg("errors"),
         values={},
     )
