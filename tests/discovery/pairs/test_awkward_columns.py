@@ -46,6 +46,9 @@ def test_the_combined_search_takes_every_kind_of_column(name: str, column: Any) 
     listed = set(frame[name]) if tried_as_listed else set()
     assert not listed or set(found.table[name]) <= listed
 
+    moved = find_pairs(frame, approves_men, protected=["sex"], method="limi", max_tests=1000)
+    assert moved.metrics["DSN"] > 20
+
 
 def test_whole_decimals_go_back_as_decimals() -> None:
     price = pa.array([Decimal(int(i)) for i in RNG.integers(0, 90, N)], pa.decimal128(6, 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,3 +112,13 @@ def test_what_it_cannot_do_is_said() -> None:
     except ImportError:
         with pytest.raises(MissingExtraError, match="transport"):
             find_pairs(data, linear(data), method="fliptest", solver="pot")
+
+
+def test_a_number_that_two_groups_never_have_does_not_count() -> None:
+    rng = np.random.default_rng(0)
+    group = rng.choice(["a", "b", "c"], 300)
+    people = pd.DataFrame({"group": group, "pay": rng.normal(size=300), "bonus": np.where(group == "c", 1.0, np.nan)})
+    found = find_pairs(
+        people, lambda rows: rows["pay"] + (rows["group"] == "a"), protected=["group"], method="fliptest"
+    )
+    assert found.metrics["DSN"] > 50

@@ -55,7 +55,8 @@ def space(data: Dataset) -> Space:
 
 
 def test_categories_lie_in_the_order_of_the_models_scores(space: Space) -> None:
-    assert CopulaGenerator(space).copula.marginals["town"].values == tuple(POINTS)
+    codes = CopulaGenerator(space).fitted.copula.marginals["town"].values
+    assert [space.domain.features[0].levels[int(code)] for code in codes] == list(POINTS)
 
 
 @pytest.mark.parametrize("kind", [CopulaGenerator, PcaGenerator])
@@ -82,3 +83,15 @@ def test_someone_found_at_a_point_may_end_it(data: Dataset) -> None:
     assert first.metrics["TSN"] < whole.metrics["TSN"]
     assert first.metrics["DSN"] <= whole.metrics["DSN"]
     assert first.metrics["DSN"] <= 500
+
+
+def test_decisions_of_several_classes_are_the_first_against_the_others(data: Dataset) -> None:
+    def grade(rows: Any) -> Any:
+        pay, man = rows["pay"].to_numpy(), rows["sex"].to_numpy() == "M"
+        return np.array(["a", "b", "c"])[np.digitize(pay + 10 * man, [30, 60])]
+
+    frame = {**{name: data.frame[name] for name in ("sex", "pay")}}
+    people = Dataset({**frame, "grade": grade(frame)}, target="grade", protected=["sex"])
+    found = find_pairs(people, grade, method="limi", max_tests=1000)
+    assert found.metrics["DSN"] >= 8, "ten of eighty people lie within reach of the first boundary"
+    assert found.metrics["surrogate_auc"] > 0.9

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from isonomia.counting import count_by
-from isonomia.data import Kind, from_columns
-from isonomia.data.synthetic import MAX_LEVELS, Copula
+from isonomia.discovery.pairs.people_copula import PeopleCopula
 from isonomia.discovery.pairs.space import Space
 from isonomia.discovery.subgroups import find_subgroups
 from isonomia.errors import Cancelled, IsonomiaError
@@ -29,28 +28,16 @@ def naturalness(space: Space, rows: Floats) -> float | None:
     """How likely the people found are under a Gaussian copula of the data.
 
     The mean share of the data's own rows that are less likely than a person found: about 0.5 for people like those of
-    the data, near 0 for people unlike any of them. None without findings or with too little data. Columns without any
-    value, and categories that are nearly identifiers, say nothing about who is usual: they are left out.
+    the data, near 0 for people unlike any of them. None without findings or with too little data.
     """
     if len(rows) == 0 or len(space.people) < 50:
         return None
     rng = np.random.default_rng(0)
     fitted = space.people[_some(len(space.people), FITTED, rng)]
-    kinds: dict[str, Kind] = {
-        feature.name: "numeric" if feature.kind == "real" else feature.kind
-        for feature, column in zip(space.domain.features, fitted.T, strict=True)
-        if len(feature.levels) <= MAX_LEVELS and not np.isnan(column).all()
-    }
-    if not kinds:
-        return None
-
-    def table(people: Floats) -> Any:  # categories are their indices: a generator cannot model every value
-        return from_columns({name: people[:, space.domain.index(name)] for name in kinds}, space.domain.backend)
-
-    copula = Copula.fit(table(fitted), kinds=kinds)
+    copula = PeopleCopula.of(space.domain, fitted)
     own = space.people[_some(len(space.people), EVALUATED, rng)]
     found = rows[_some(len(rows), EVALUATED, rng)]
-    both = copula.log_density(table(np.concatenate([own, found])))
+    both = copula.log_density(np.concatenate([own, found]))
     density, found_density = np.sort(both[: len(own)]), both[len(own) :]
     return float((np.searchsorted(density, found_density) / len(density)).mean())
 

@@ -145,20 +145,22 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
 
 def _or_why(figure: Estimate | float | None, shift: Shift) -> Estimate | float | Message:
     """A figure, or the reason why there is none."""
-    if isinstance(figure, Estimate) and figure.value is not None and not np.isnan(figure.value):
+    if isinstance(figure, Estimate) and figure.value is not None and np.isfinite(figure.value):
         return figure
-    if isinstance(figure, float) and not np.isnan(figure):
+    if isinstance(figure, float) and np.isfinite(figure):
         return figure
     if shift.found.test != "ks":
         return msg("categories have no mean and no distance")
     if any(mean is None or np.isnan(mean) for mean in shift.mean):
         return msg("no finite value before, or none now")
+    if shift.scale is not None:
+        return msg("the numbers are too large for a standard deviation")
     return msg("all values were the same before, so the standard deviation is 0")
 
 
 def _in_sd(shift: Shift) -> Estimate | None:
     found, scale = shift.found.wasserstein, shift.scale
-    if found is None or found.value is None or scale is None:
+    if found is None or found.value is None or scale is None or not np.isfinite(found.value / scale):
         return None
     low, high = (None if end is None else end / scale for end in (found.low, found.high))
     return replace(found, value=found.value / scale, low=low, high=high)

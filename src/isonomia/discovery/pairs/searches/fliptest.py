@@ -182,7 +182,7 @@ def _standardised(space: Space, rows: NDArray[np.intp]) -> Floats:
         values = people[:, index]
         if space.domain.nominal[index]:
             columns += [(values == level).astype(float) for level in np.unique(values)]
-        else:
+        elif not np.isnan(values).all():
             columns.append(np.where(np.isnan(values), np.nanmean(values), values))
     table = np.stack(columns, axis=1) if columns else np.zeros((len(people), 1))
     spread = table.std(axis=0)

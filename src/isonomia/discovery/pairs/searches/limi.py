@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import count_by, sum_by
-from isonomia.data.synthetic import Copula
-from isonomia.data.synthetic.marginals import Levels
 from isonomia.discovery.pairs.method import pair_method
+from isonomia.discovery.pairs.people_copula import PeopleCopula
 from isonomia.discovery.pairs.space import Space
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.parameters import Boolean, Choice, Either, Integer, Made, Number, validated
 from isonomia.probing import Search
-from isonomia.probing.features import Feature
 from isonomia.typing import Floats
 
 #: Maximum number of latent points per class for the surrogate.
@@ -133,16 +131,8 @@ class CopulaGenerator:
     """A Gaussian copula of the data: standard normals, correlated, become values of the columns' own distributions."""
 
     def __init__(self, space: Space) -> None:
-        self.domain = space.domain
-        orders = _orders(space)
-        self.copula = Copula.fit(
-            space.domain.decode(space.people), kinds=dict.fromkeys(orders, "category"), orders=orders
-        )
-        self._indices = [
-            np.append(feature.codes(marginal.values), np.nan) if isinstance(marginal, Levels) else None
-            for feature, marginal in zip(space.domain.features, self.copula.marginals.values(), strict=True)
-        ]
-        correlation = self.copula.correlation
+        self.fitted = PeopleCopula.of(space.domain, space.people, orders=_orders(space))
+        correlation = self.fitted.copula.correlation
         self.factor = np.linalg.cholesky(correlation + 1e-9 * np.eye(len(correlation)))
 
     @property
@@ -152,37 +142,28 @@ class CopulaGenerator:
 
     def people(self, latent: Floats) -> Floats:
         """Rows of the domain."""
-        coded = self.copula.decode(latent @ self.factor.T)
-        rows = np.empty((len(latent), len(self.domain)))
-        for index, (known, codes) in enumerate(zip(self._indices, coded.values(), strict=True)):
-            rows[:, index] = codes if known is None else known[codes]  # code -1, missing, is the last one
-        return self.domain.snap(rows)
+        return self.fitted.people(latent @ self.factor.T)
 
 
-def _orders(space: Space) -> dict[str, list[Any]]:
+def _orders(space: Space) -> dict[str, list[float]]:
     """The values of every category that the data has, from those the model scores lowest on average to the highest.
 
-    They have no order of their own, and a linear boundary can only follow one that the model has.
+    They have no order of their own, and a linear boundary can only follow one that the model has. Dates keep theirs.
     """
     some = np.arange(0, len(space.people), max(1, len(space.people) // ORDERING))
-    indices = [index for index, feature in enumerate(space.domain.features) if _orderable(feature)]
-    if not indices:
-        return {}
-    people = space.people[some]
-    score = _leaning(space, people)[1]
+    score = _leaning(space, space.people[some])[1]
     orders = {}
-    for index in indices:
-        feature, codes = space.domain.features[index], people[:, index].astype(np.intp)
-        observed = np.unique(space.people[:, index]).astype(np.intp)
-        count = count_by(codes, len(feature.levels))
-        # a value seen once is weak evidence: every mean starts from one average person
-        mean = (sum_by(codes, score, len(feature.levels)) + score.mean()) / (count + 1)
-        orders[feature.name] = [feature.levels[code] for code in observed[np.argsort(mean[observed], kind="stable")]]
+    for index, feature in enumerate(space.domain.features):
+        if feature.kind != "category":
+            continue
+        codes, observed = space.people[some, index].astype(np.intp), np.unique(space.people[:, index])
+        if len(observed) > 2 and not isinstance(feature.levels[0], date):
+            # a value seen once is weak evidence: every mean starts from one average person
+            count, total = count_by(codes, len(feature.levels)), sum_by(codes, score, len(feature.levels))
+            mean = (total + score.mean()) / (count + 1)
+            observed = observed[np.argsort(mean[observed.astype(np.intp)], kind="stable")]
+        orders[feature.name] = observed.tolist()
     return orders
-
-
-def _orderable(feature: Feature) -> bool:
-    return feature.kind == "category" and len(feature.levels) > 2 and not isinstance(feature.levels[0], date)
 
 
 class PcaGenerator:
@@ -242,15 +223,14 @@ def _boundary(
 def _leaning(space: Space, rows: Floats) -> tuple[NDArray[np.int64], Floats]:
     """What the model decides about rows and how it scores them; of several classes, the first against the others."""
     predicted = space.loop.consult(rows)
-    score = (
-        predicted.label.astype(float)
-        if predicted.score is None and predicted.label is not None
-        else space.scores_of(predicted.score)
-    )
-    label = predicted.label if predicted.label is not None else (score > np.median(score)).astype(np.int64)
-    if predicted.score is not None and predicted.score.ndim == 2:
-        return (label > 0).astype(np.int64), 1.0 - predicted.score[:, 0]
-    return label, score
+    if predicted.label is not None and len(space.probe.oracle.classes) > 2:
+        others = predicted.label > 0
+        return others.astype(np.int64), others.astype(float) if predicted.score is None else 1 - predicted.score[:, 0]
+    if predicted.score is None:
+        assert predicted.label is not None
+        return predicted.label, predicted.label.astype(float)
+    score = space.scores_of(predicted.score)
+    return predicted.label if predicted.label is not None else (score > np.median(score)).astype(np.int64), score
 
 
 def _sure(space: Space, score: Floats, label: NDArray[np.int64]) -> Floats:
