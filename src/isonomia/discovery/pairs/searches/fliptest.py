@@ -257,6 +257,8 @@ def _transparency(space: Space, run: _Run, name: str, members: NDArray[np.bool_]
         if n == 0:
             break
         change = space.people[run.first[members], index] - space.people[run.partner[members], index]
+        if np.isnan(change).all():  # a number that none of these people and their counterparts both have
+            continue
         if space.domain.nominal[index]:
             different, sign = float((change != 0).mean()), None
         else:
