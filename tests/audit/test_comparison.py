@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -182,12 +184,38 @@ def test_new_findings_come_before_those_that_are_gone_and_severity_is_compared()
 
 
 def test_the_headline_counts_also_what_does_not_count() -> None:
-    from isonomia.audit.comparison_forms import headline
 
     before, after = audited(a=(5000, 10_000), b=(4900, 10_000)), audited(a=(5000, 10_000), b=(4500, 10_000))
-    assert (
-        str(headline(iso.compare(before, after, fail_on="criteria"))) == "0 of 1 criterion and 2 of 2 gaps got worse."
+    assert str(iso.compare(before, after, fail_on="criteria").headline) == "0 of 1 criterion and 2 of 2 gaps got worse."
+    assert "e 2 de 2 diferenças" in iso.compare(before, after).headline.text("pt-BR")
+    assert str(iso.compare(before, after, fail_on="any").headline).endswith("figures got worse.")
+    assert str(iso.compare(before, before).headline).startswith("Nothing got worse")
+
+
+def test_no_english_is_left_in_portuguese(releases: tuple[iso.Report, iso.Report]) -> None:
+    page = iso.compare(*releases).to_html("pt-BR")
+    words = set(re.findall(r"[\w_]+", html.unescape(re.sub(r"<(style|script).*?</\1>|<[^>]+>", " ", page, flags=re.S))))
+    assert {"anterior", "atual"} <= words
+    assert not words & {
+        "critical",
+        "warning",
+        "notice",
+        "same",
+        "changed",
+        "worse",
+        "better",
+        "exceeds",
+        "meets",
+        "overall",
+    }
+    assert not {word for word in words if "_" in word}, "codes"
+
+
+def test_audits_of_different_outcomes_share_nothing_to_compare(releases: tuple[iso.Report, iso.Report]) -> None:
+    other = iso.audit(
+        {"team": ["a", "b"] * 40, "y": [0, 1] * 40, "p": [0, 1] * 40}, target="y", prediction="p", protected=["team"]
     )
-    assert "e 2 de 2 diferenças" in headline(iso.compare(before, after)).text("pt-BR")
-    assert str(headline(iso.compare(before, after, fail_on="any"))).endswith("figures got worse.")
-    assert str(headline(iso.compare(before, before))).startswith("Nothing got worse")
+    compared = iso.compare(releases[0], other)
+    assert "different outcomes: hired and y" in "".join(map(str, compared.notes))
+    assert "**Nothing could be compared" in comparison_markdown(compared)
+    assert not compared.worse

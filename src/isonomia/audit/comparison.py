@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -20,15 +20,23 @@ from isonomia.evidence import SEVERITIES, Column, Finding, Result, Table, benjam
 from isonomia.languages import Message, msg, with_people
 from isonomia.metrics import METRICS
 from isonomia.parameters import Choice, Number, validated
+from isonomia.report import VerdictOutcome
 from isonomia.report.naming import in_file_words
-from isonomia.report.words import CRITERIA
+from isonomia.report.words import CRITERIA, SEVERITY
 
 #: A change counts as shown when its adjusted p-value is below this.
 ALPHA = 0.05
 
 Direction = Literal["worse", "better", "changed", "same"]
+DIRECTIONS: Mapping[str, Message] = {
+    "worse": msg("worse"),
+    "better": msg("better"),
+    "changed": msg("changed"),
+    "same": msg("no clear change"),
+}
 
-
+#: Sentences about what got worse are written up to this many; the tables have the rest.
+MAX_SENTENCES = 10
 #: What became of a finding, in the order of the table.
 STATES = ("new", "more severe", "less severe", "gone", "unchanged")
 
@@ -66,6 +74,45 @@ class Comparison(Result):
         """Whether something that counts got worse."""
         counted = {"criteria": ("criteria",), "gaps": ("criteria", "gaps")}.get(self.fail_on, self.worse_in)
         return any(part in counted for part in self.worse_in)
+
+    @property
+    def headline(self) -> Message:
+        """How many criteria and gaps got worse, and other figures where they count."""
+        columns = {"criteria": "step", "gaps": "trend", "changes": "direction"}
+        compared = {name: len(self.tables[name]) for name in columns}
+        worse = {
+            f"worse_{name}": [str(value) for value in self.tables[name][column].values].count("worse")
+            for name, column in columns.items()
+        }
+        if not (compared["criteria"] or compared["gaps"] or (self.fail_on == "any" and compared["changes"])):
+            return msg("Nothing could be compared: the reports share no criterion and no gap between the same groups.")
+        if not self.worse and not {"criteria", "gaps"} & {*self.worse_in}:
+            return msg(
+                "Nothing got worse ({criteria:# criterion|# criteria} and {gaps:# gap|# gaps} compared).", **compared
+            )
+        if self.fail_on == "any":
+            return msg(
+                "{worse_criteria:int} of {criteria:# criterion|# criteria}, {worse_gaps:int} of {gaps:# gap|# gaps} "
+                "and {worse_changes:int} of {changes:# figure|# figures} got worse.",
+                **compared,
+                **worse,
+            )
+        return msg(
+            "{worse_criteria:int} of {criteria:# criterion|# criteria} and {worse_gaps:int} of {gaps:# gap|# gaps} got "
+            "worse.",
+            **compared,
+            **worse,
+        )
+
+    @property
+    def lead(self) -> tuple[Message, ...]:
+        """How many criteria and gaps got worse, and which."""
+        return (self.headline, *self.sentences[:MAX_SENTENCES])
+
+    def to_html(self, language: str = "en", *, page: bool = True) -> str:
+        """As any result; without the names by which machines know gaps."""
+        shown = replace(self, tables={**self.tables, "gaps": self.tables["gaps"].without("code")})
+        return super(Comparison, shown).to_html(language, page=page)
 
     @property
     def exit_code(self) -> int:
@@ -116,13 +163,22 @@ def compare(before: Any, after: Any, *, fail_on: CompareOn = "gaps", tolerance: 
             "findings": _findings(old, new),
             "changes": changes,
         },
-        {"verdict_before": _outcome(old), "verdict_after": _outcome(new), "same_data": _same_data(old, new)},
+        {
+            "verdict_before": CRITERIA[_outcome(old)],
+            "verdict_after": CRITERIA[_outcome(new)],
+            "same_data": _same_data(old, new),
+        },
         notes=_notes(old, new, len(gaps)),
         worse_in=tuple(name for name, is_worse in worse_in.items() if is_worse),
         fail_on=fail_on,
         sentences=tuple(words.spoken(with_people(one)) for one in (*_worse_criteria(old, new), *_worse_gaps(gaps))),
         before=old,
         after=new,
+        titles={
+            "verdict_before": msg("verdict before"),
+            "verdict_after": msg("verdict now"),
+            "same_data": msg("same data"),
+        },
     )
     return in_file_words(in_words(compared), words)
 
@@ -159,7 +215,7 @@ def _report(given: Any, what: str) -> Report:
     raise DataError(f"`{what}` must be a Report, its dictionary or a path; got {type(given).__name__}.")
 
 
-def _outcome(report: Report) -> str:
+def _outcome(report: Report) -> VerdictOutcome:
     return "not_applicable" if report.verdict is None else report.verdict.outcome
 
 
@@ -191,17 +247,24 @@ def _changes(old: Report, new: Report, tolerance: float) -> Table:
                 [one.label for one in shared],
                 title=msg("group"),
                 keys=[one.group for one in shared],
+                names={"overall": msg("everyone")},
             ),
-            Column("metric", [one.metric for one in shared], title=msg("metric")),
+            Column("metric", [one.metric for one in shared], title=msg("metric"), names=_titles(new)),
             Column("before", value[:, 0], format="num4", title=msg("before")),
             Column("after", value[:, 1], format="num4", title=msg("after")),
             Column("difference", difference, low, high, format="num4", title=msg("difference")),
             Column("p_value", p, format="p", title=msg("p-value")),
             Column("p_adjusted", adjusted, format="p", title=msg("p adjusted")),
-            Column("direction", directions, title=msg("direction")),
+            Column("direction", directions, title=msg("direction"), names=DIRECTIONS),
         ),
         msg("Figures before and after"),
     )
+
+
+def _titles(report: Report) -> dict[str, Message]:
+    """What the headline figures of the checks are called."""
+    results = (section.result for section in report.document.sections)
+    return {name: title for result in results if result is not None for name, title in result.titles.items()}
 
 
 def _direction(metric: str, difference: float, p_adjusted: float) -> Direction:
@@ -223,7 +286,12 @@ def _findings(old: Report, new: Report) -> Table:
     return Table(
         (
             Column("state", states, title=msg("state")),
-            Column("severity", [finding.severity for finding in found], title=msg("severity")),
+            Column(
+                "severity",
+                [finding.severity for finding in found],
+                title=msg("severity"),
+                names={str(code): called for code, called in SEVERITY.items()},
+            ),
             Column("message", [finding.message for finding in found], title=msg("finding")),
         ),
         msg("Findings that are new, unchanged or gone"),
@@ -253,7 +321,12 @@ def _verdicts(old: Report, new: Report) -> Table:
         (
             Column("report", [msg("before"), msg("after")], title=msg("report")),
             Column("policy", policies, title=msg("policy")),
-            Column("outcome", [_outcome(report) for report in (old, new)], title=msg("outcome")),
+            Column(
+                "outcome",
+                [_outcome(report) for report in (old, new)],
+                title=msg("outcome"),
+                names={str(code): called for code, called in CRITERIA.items()},
+            ),
         ),
         msg("Verdicts"),
     )
@@ -266,6 +339,11 @@ def _same_data(old: Report, new: Report) -> bool:
 
 def _notes(old: Report, new: Report, gaps: int) -> tuple[Message, ...]:
     notes = []
+    targets = [report.document.subject.get("target") for report in (old, new)]
+    if targets[0] != targets[1]:
+        notes.append(
+            msg("The audits are about different outcomes: {before} and {after}.", before=targets[0], after=targets[1])
+        )
     if not gaps:
         notes.append(msg("The reports hold no gap between the same groups, so gaps are not compared."))
     if _same_data(old, new):

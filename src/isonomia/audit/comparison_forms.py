@@ -4,41 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isonomia.audit.comparison import Comparison
+from isonomia.audit.comparison import MAX_SENTENCES, Comparison
 from isonomia.evidence import Table
-from isonomia.languages import Message, check_language, msg
+from isonomia.languages import check_language, msg
 from isonomia.report.markdown import escape, table_text
 from isonomia.report.texts import sentence
-
-#: Sentences about what got worse are written up to this many; the tables have the rest.
-MAX_SENTENCES = 10
-
-
-def headline(comparison: Comparison) -> Message:
-    """How many criteria and gaps got worse, and other figures where they count."""
-    columns = {"criteria": "step", "gaps": "trend", "changes": "direction"}
-    compared = {name: len(comparison.tables[name]) for name in columns}
-    worse = {
-        f"worse_{name}": [str(value) for value in comparison.tables[name][column].values].count("worse")
-        for name, column in columns.items()
-    }
-    if not comparison.worse and not {"criteria", "gaps"} & {*comparison.worse_in}:
-        return msg(
-            "Nothing got worse ({criteria:# criterion|# criteria} and {gaps:# gap|# gaps} compared).", **compared
-        )
-    if comparison.fail_on == "any":
-        return msg(
-            "{worse_criteria:int} of {criteria:# criterion|# criteria}, {worse_gaps:int} of {gaps:# gap|# gaps} and "
-            "{worse_changes:int} of {changes:# figure|# figures} got worse.",
-            **compared,
-            **worse,
-        )
-    return msg(
-        "{worse_criteria:int} of {criteria:# criterion|# criteria} and {worse_gaps:int} of {gaps:# gap|# gaps} got "
-        "worse.",
-        **compared,
-        **worse,
-    )
 
 
 def moved(table: Table, column: str, still: str) -> Table:
@@ -63,7 +33,7 @@ def comparison_markdown(comparison: Comparison, language: str = "en") -> str:
 
 def _parts(comparison: Comparison, language: str) -> Iterator[str]:
     yield f"## {sentence(comparison.title, language, escape)}"
-    yield f"**{headline(comparison).text(language)}**"
+    yield f"**{comparison.headline.text(language)}**"
     sentences_shown = comparison.sentences[:MAX_SENTENCES]
     yield "\n".join(f"- {sentence(one, language, escape)}" for one in sentences_shown)
     if len(comparison.sentences) > MAX_SENTENCES:
@@ -76,7 +46,8 @@ def _parts(comparison: Comparison, language: str) -> Iterator[str]:
     if len(changed):
         yield f"### {sentence(gaps.title, language, escape)}"
         yield table_text(changed, language)
-    yield msg("{n:One gap has|# gaps have} no clear change.", n=len(gaps) - len(changed)).text(language)
+    if len(gaps) > len(changed):
+        yield msg("{n:One gap has|# gaps have} no clear change.", n=len(gaps) - len(changed)).text(language)
     findings = moved(comparison.tables["findings"], "state", "unchanged")
     if len(findings):
         yield f"### {sentence(findings.title, language, escape)}"

@@ -95,6 +95,11 @@ class Result(Record, Shown, kind="result"):
         """The main table as a frame of the kind the user gave."""
         return self.to_frame()
 
+    @property
+    def lead(self) -> tuple[Message, ...]:
+        """What a page of it says first where there are no findings."""
+        return ()
+
     def to_frame(self, name: str | None = None, backend: Backend | None = None) -> Any:
         """The table of this name, else the main one, as a frame of the kind the user gave, or of the kind asked for."""
         if not self.tables:

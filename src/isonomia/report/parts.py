@@ -215,10 +215,8 @@ def part_view(part: Any, setting: Setting) -> tuple[str, View]:
         return "section", {**section_view(part, setting), "open": True}
     if isinstance(part, Result):
         view = {**result_view(part, part.code, setting), **found_view(part.findings, setting)}
-        return "result", {
-            **view,
-            "quiet": "" if part.findings else msg("There are no findings.").text(setting.language),
-        }
+        quiet = [] if part.findings else [*part.lead] or [msg("There are no findings.")]
+        return "result", {**view, "quiet": " ".join(sentence(one, setting.language) for one in quiet)}
     if isinstance(part, Table):
         return "table", table_view(part, setting)
     if isinstance(part, Drawing):

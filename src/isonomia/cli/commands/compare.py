@@ -64,11 +64,12 @@ def compare(
 
 def show_comparison(screen: Screen, comparison: Comparison) -> None:
     """What changed between two reports, on the screen or as JSON."""
-    from isonomia.audit.comparison_forms import MAX_SENTENCES, headline, moved
+    from isonomia.audit.comparison import MAX_SENTENCES
+    from isonomia.audit.comparison_forms import moved
 
     if screen.json:
         screen.data(_record(comparison))
-    screen.say(headline(comparison))
+    screen.say(comparison.headline)
     for sentence in comparison.sentences[:MAX_SENTENCES]:
         screen.say(sentence)
     if len(comparison.sentences) > MAX_SENTENCES:
@@ -77,7 +78,8 @@ def show_comparison(screen: Screen, comparison: Comparison) -> None:
     gaps = comparison.tables["gaps"].without("code")
     changed = moved(gaps, "trend", "unclear")
     _show(screen, changed)
-    screen.say(msg("{n:One gap has|# gaps have} no clear change.", n=len(gaps) - len(changed)))
+    if len(gaps) > len(changed):
+        screen.say(msg("{n:One gap has|# gaps have} no clear change.", n=len(gaps) - len(changed)))
     findings = comparison.tables["findings"]
     new = moved(findings, "state", "unchanged")
     _show(screen, new.take(range(min(len(new), MAX_FINDINGS))))

@@ -47,9 +47,8 @@ def changes_since(report: Report, last: Report, at: datetime) -> Result:
     new, gone = states.count("new"), states.count("gone")
     day = at.strftime("%Y-%m-%d %H:%M UTC")
     notes = [_sentence(day, len(moved), len(changes), new, gone)]
-    verdicts = [comparison.values[name] for name in ("verdict_before", "verdict_after")]
     if report.verdict is not None and before.verdict is not None:
-        notes.append(_verdict(*(str(verdict) for verdict in verdicts)))
+        notes.append(_verdict(before.verdict.outcome, report.verdict.outcome))
     return Result(
         code=CODE,
         title=msg("Since the last run"),
