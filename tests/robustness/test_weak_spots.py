@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import isonomia as iso
 from isonomia import DataError, Dataset, NotApplicable, SpecError
 from isonomia.evidence import wilson
 from isonomia.robustness import SLICINGS, change_points, weak_spots
@@ -198,7 +199,7 @@ def test_bad_data_is_named() -> None:
     with pytest.raises(NotApplicable, match="no target"):
         weak_spots(Dataset({"x": [1, 2], "s": [0, 1]}, prediction="s"))
     nothing = {"x": [np.nan, np.nan], "y": [0, 1], "s": [0, 1]}
-    with pytest.raises(DataError, match="no features to examine"):
+    with pytest.raises(NotApplicable, match="every feature is an identifier, has no value"):
         weak_spots(Dataset(nothing, target="y", prediction="s"))
 
 
@@ -272,3 +273,11 @@ def test_the_worst_cell_of_a_pair_has_the_interval_of_all_slices_at_once() -> No
         assert (row["low"], row["high"]) == pytest.approx((float(low), float(high)))
         overall = row["value"] / (row["severity"] + 1)
         assert row["severity_low"] == pytest.approx(float(low) / overall - 1)
+
+
+def test_features_that_no_search_can_use_are_no_failure() -> None:
+    frame = {"x": [np.inf, 1.0] * 40, "g": ["a", "b"] * 40, "y": [0, 1] * 40, "p": [0, 1, 1, 0] * 20}
+    data = Dataset(frame, target="y", prediction="p", protected=["g"], features=["x"])
+    with pytest.raises(NotApplicable, match="every feature is an identifier, has no value, or has infinite numbers"):
+        weak_spots(data)
+    assert iso.audit(data, checks="weak_spots").document["weak_spots"].outcome == "not_applicable"

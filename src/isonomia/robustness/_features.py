@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isonomia.data import Dataset
-from isonomia.errors import DataError, SpecError, close_to
+from isonomia.errors import DataError, NotApplicable, SpecError, close_to
+from isonomia.languages import msg
 
 
 def check_features(
@@ -19,7 +20,11 @@ def check_features(
         if name not in data.columns:
             raise SpecError(f"`features` must name columns of the data; got {name!r}.{close_to(name, data.columns)}")
     if not names:
-        raise DataError("There are no features to examine; give a table with at least one feature column.")
+        if not data.features:
+            raise NotApplicable(msg("there is no feature"))
+        raise NotApplicable(
+            msg("every feature is an identifier, has no value, or has infinite numbers; name those to examine")
+        )
     return names
 
 
