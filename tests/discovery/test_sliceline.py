@@ -288,3 +288,9 @@ def test_no_bias_gives_no_significant_slice_too_often() -> None:
         result = find_subgroups(columns, method="sliceline", errors=errors, max_l=2, min_support=20, k=1, alpha=0.99)
         false_alarms += any(p < 0.05 for p in result.table["p_adjusted"])
     assert false_alarms / 200 <= 0.05
+
+
+def test_notes_of_several_errors_are_listed_once() -> None:
+    frame = {"x": [True, False], "g": ["a", "b"], "y": [0, 1]}
+    found = find_subgroups(frame, lambda rows: np.array([1, 0]), target="y", protected=["g"], method="auto")
+    assert len({str(note) for note in found.notes}) == len(found.notes)

@@ -272,3 +272,10 @@ def test_conditional_parity_with_listed_references() -> None:
         said, sensitive_features={"sex": sex}, control=factor, reference={"sex": ["F"]}
     )
     assert list(found.tables["adjusted"]["reference"].values) == ["sex=F"]
+
+
+def test_any_kind_of_result_is_read_back_as_what_it_wrote() -> None:
+    found = fairness.suite([0, 1, 1, 0] * 20, [0, 1, 0, 1] * 20, sensitive_features=["a", "a", "b", "b"] * 20)
+    kept = type(found).from_dict(found.to_dict())
+    assert kept.to_dict() == {key: value for key, value in found.to_dict().items() if key in kept.to_dict()}
+    assert kept.tables["by_group"].to_dict() == found.tables["by_group"].to_dict()

@@ -308,3 +308,15 @@ def test_the_level_reaches_the_interval_of_the_stability_index() -> None:
         column = drift(reference, current, level=level, joint=False).tables["variables"]["psi"]
         widths.append([estimate.high - estimate.low for estimate in map(column.estimate, range(2))])
     assert (np.array(widths[1]) > np.array(widths[0])).all()
+
+
+def test_numbers_too_large_for_a_mean_are_missing_with_the_reason() -> None:
+    before = {"x": [1e308] * 5 + [0.0] * 3, "y": np.arange(8.0)}
+    after = {"x": [1e308] * 3 + [0.0] * 5, "y": np.arange(8.0)}
+    with np.errstate(over="ignore", invalid="ignore"):
+        table = drift(before, after).tables["variables"]
+    huge, plain = sorted(table.rows(), key=lambda row: row["variable"])
+    assert huge["mean_reference"] is None
+    assert huge["wasserstein_sd"] is None
+    assert "too large" in str(huge["note"])
+    assert plain["mean_reference"] == pytest.approx(3.5)
