@@ -60,11 +60,23 @@ def test_groups(name: str) -> None:
         assert sum(table["n"].values) == N
 
 
-@pytest.mark.parametrize("name", ["metric", "difference", "n", "reference"])
+def own_columns() -> list[str]:
+    """All columns that tables of groups, comparisons and tests have of their own."""
+    roles: dict[str, Any] = {"target": "y", "prediction": "p", "protected": ["sex"], "control": ["factor"]}
+    measured = iso.fairness.group_metrics(data("factor"), **roles)
+    equivalence = iso.fairness.equivalence(data("factor"), **roles)
+    tables = [*measured.named_tables().values(), *equivalence.tables.values(), iso.fairness.homogeneity(measured)]
+    return sorted({name for table in tables for name in table.names} - {"sex", "factor"})
+
+
+@pytest.mark.parametrize("name", own_columns())
 def test_factors(name: str) -> None:
-    found = iso.fairness.equivalence(data(name), target="y", prediction="p", protected=["sex"], control=[name])
+    roles: dict[str, Any] = {"target": "y", "prediction": "p", "protected": ["sex"], "control": [name]}
+    measured, found = (door(data(name), **roles) for door in (iso.fairness.group_metrics, iso.fairness.equivalence))
     assert set(found.table["group"]) <= {"sex=F", "sex=M"}
-    assert {str(value) for value in found.table[f"{name} (column)"]} == {"0", "1", "2"}
+    for table in (*measured.named_tables().values(), *found.tables.values(), iso.fairness.homogeneity(measured)):
+        factor = name if f"{name} (column)" not in table else f"{name} (column)"
+        assert {str(value) for value in table[factor].values} == {"0", "1", "2"}
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -29,7 +29,7 @@ from isonomia.evidence.simultaneous import (
     pair_level,
     simultaneous_level,
 )
-from isonomia.evidence.table import Change, Table, beside, yes_no
+from isonomia.evidence.table import Change, Table, free_name, yes_no
 from isonomia.evidence.thresholds import THRESHOLDS, Threshold, thresholds_table
 
 __all__ = [
@@ -59,7 +59,6 @@ __all__ = [
     "agreeing_ends",
     "at_least",
     "benjamini_hochberg",
-    "beside",
     "benjamini_hochberg_among",
     "beyond",
     "check_level",
@@ -71,6 +70,7 @@ __all__ = [
     "finite",
     "fold",
     "folding",
+    "free_name",
     "gaps_of_figures",
     "gaps_of_odds",
     "gaps_of_rates",

@@ -15,13 +15,13 @@ from isonomia.evidence.column import Column, Values, plain
 from isonomia.languages import Message, Record, msg
 
 
-def beside(name: str, own: Container[str]) -> str:
+def free_name(name: str, taken: Container[str]) -> str:
     """What a column of the user's is called in a table that has columns of its own.
 
-    >>> beside("sex", {"n", "rate"}), beside("n", {"n", "rate"})
+    >>> free_name("sex", {"n", "rate"}), free_name("n", {"n", "rate"})
     ('sex', 'n (column)')
     """
-    return f"{name} (column)" if name in own else name
+    return f"{name} (column)" if name in taken else name
 
 
 @dataclass(frozen=True)

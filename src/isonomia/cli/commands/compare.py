@@ -69,8 +69,7 @@ def show_comparison(screen: Screen, comparison: Comparison) -> None:
 
     if screen.json:
         screen.data(_record(comparison))
-    screen.say(comparison.headline)
-    for sentence in comparison.sentences[:MAX_SENTENCES]:
+    for sentence in comparison.lead:
         screen.say(sentence)
     if len(comparison.sentences) > MAX_SENTENCES:
         screen.say(msg("... and {n:int} more.", n=len(comparison.sentences) - MAX_SENTENCES))

@@ -76,8 +76,15 @@ def subgroups(
 
 
 def _show(screen: Screen, result: SubgroupResult) -> None:
+    from isonomia.evidence import free_name
+
     table = result.tables["subgroups"]
-    hidden = {*result.feature_names, *(f"{name} (column)" for name in result.feature_names), "subgroup_key", "p_value"}
+    hidden = {
+        *result.feature_names,
+        *(free_name(name, {name}) for name in result.feature_names),
+        "subgroup_key",
+        "p_value",
+    }
     hidden |= {"outcome", "diff_outcome", "overlap"}
     screen.table(table.without(*hidden), title=result.title.text(screen.language))
     for note in result.notes:

@@ -11,7 +11,7 @@ from isonomia.counting import count_by, sum_by
 from isonomia.discovery.method import Method
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
-from isonomia.evidence import THRESHOLDS, Change, Column, Estimate, Finding, Picture, Table, beside, wilson
+from isonomia.evidence import THRESHOLDS, Change, Column, Estimate, Finding, Picture, Table, free_name, wilson
 from isonomia.languages import Message, column_names, msg
 from isonomia.languages.naming import UNWRITTEN, at_least, between, either, is_value, number
 from isonomia.probing import Domain
@@ -108,7 +108,7 @@ def witnesses(space: Space, pairs: Pairs) -> Table:
     some = pairs.take(widest)
     columns: dict[str, Any] = {"case_id": [int(index) for index in widest]}
     for index, feature in enumerate(space.domain.features):
-        columns[beside(feature.name, {"case_id", "outcome", "gap"})] = [
+        columns[free_name(feature.name, {"case_id", "outcome", "gap"})] = [
             before if before == after else Change(before, after)
             for before, after in zip(
                 map(feature.localized, some.first[:, index].tolist()),

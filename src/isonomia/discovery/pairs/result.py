@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.discovery.result import SearchResult
-from isonomia.evidence import beside
+from isonomia.evidence import free_name
 from isonomia.probing import Domain
 from isonomia.typing import Floats
 
@@ -110,7 +110,7 @@ class PairResult(SearchResult):
             value = self.metrics[name]
             columns[name] = np.full(2 * n, np.nan if value is None else value)
         backend = self.domain.backend
-        people = people.rename({name: beside(name, columns) for name in people.columns})
+        people = people.rename({name: free_name(name, columns) for name in people.columns})
         extra = [nw.new_series(name, _frameable(values), backend=backend) for name, values in columns.items()]
         return people.with_columns(*extra).to_native()
 

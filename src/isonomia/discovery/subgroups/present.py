@@ -17,7 +17,7 @@ from isonomia.discovery.subgroups.overlap import Overlaps
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import GIVEN_SCORE
 from isonomia.events import Clock
-from isonomia.evidence import THRESHOLDS, Column, Finding, Picture, Table, beside, beyond, rank
+from isonomia.evidence import THRESHOLDS, Column, Finding, Picture, Table, beyond, free_name, rank
 from isonomia.languages import Message, msg
 from isonomia.models import Model
 from isonomia.typing import Floats
@@ -109,7 +109,7 @@ def subgroup_table(problem: Problem, search: Search) -> Table:
     }
     stats = {name: [item.stats.get(name) for item in found] for name in (column.name for column in search.columns)}
     stats["note"] = [_why_missing(item) for item in found]
-    columns = {beside(name, {*shared, *stats}): values for name, values in columns.items()}
+    columns = {free_name(name, {*shared, *stats}): values for name, values in columns.items()}
     called = {"metric": _metric_names(search)}
     described = (*_COLUMNS, *(replace(one, names={**one.names, **called.get(one.name, {})}) for one in search.columns))
     return Table.of({**columns, **shared, **stats}, described, title=msg("Subgroups found"), backend=problem.backend)

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Missing
 from isonomia.errors import SpecError
-from isonomia.evidence import Column, Estimate, Picture, Result, Table, beside
+from isonomia.evidence import Column, Estimate, Picture, Result, Table, free_name
 from isonomia.evidence.intervals import without_bootstrap
 from isonomia.evidence.score_intervals import answered
 from isonomia.fairness.groups.comparisons import absence_notes, comparing, strata_of
+from isonomia.fairness.groups.detectable import ABOVE, BELOW
 from isonomia.fairness.groups.gaps import asking_ends, disparities_of
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
 from isonomia.fairness.groups.metric_choice import MetricsGiven, choose_metrics
@@ -28,23 +29,11 @@ from isonomia.subject import Subject, SubjectOptions
 
 #: Groups with fewer rows than this are shown and flagged, and left out of the disparity between groups.
 MIN_PER_GROUP = 30
-#: What the tables of comparisons, gaps and tests have columns for.
-OWN_COLUMNS = frozenset(
-    {
-        "metric",
-        "group",
-        "by",
-        "reference",
-        "difference",
-        "ratio",
-        "lowest",
-        "highest",
-        "groups",
-        "statistic",
-        "df",
-        "test",
-    }
-    | {"n", "small", "p_value", "p_adjusted", "margin", "conclusion", "note"}
+#: What the tables of comparisons, gaps and tests call their own columns; a factor of that name gets another.
+OWN_COLUMNS = (
+    {"metric", "group", "by", "reference", "difference", "ratio", "lowest", "highest", "n", "small", "note"}
+    | {"groups", "statistic", "df", "test", "p_value", "p_adjusted", BELOW, ABOVE}
+    | {"margin", "p_equivalence", "p_equivalence_adjusted", "conclusion"}
 )
 
 
@@ -98,7 +87,7 @@ class GroupMetrics(Result):
         small = Column("small", self.sizes < self.min_per_group, title=msg("small group"))
         named = {group.key: group for group in groups}
         by = group_columns([named[key] for key in gaps["group"].keys or ()])[1]
-        attributes = [replace(column, name=beside(column.name, {"group", "by"})) for column in table.columns]
+        attributes = [replace(column, name=free_name(column.name, {"group", "by"})) for column in table.columns]
         return {
             **self.tables,
             "by_group": replace(table, columns=(*group_columns(groups), *attributes, small)),
@@ -184,7 +173,8 @@ def group_metrics(
     0.6666666666666666
     """
     subject = Subject.of(data, model, counted=True, **given)
-    columns, factors = subject.needs_attributes(), tuple(map(_beside, subject.columns(control, "control")))
+    columns, factors = subject.needs_attributes(), subject.columns(control, "control")
+    factors = tuple(replace(column, name=free_name(column.name, OWN_COLUMNS)) for column in factors)
     settings, used = subject.settings, subject
     rows, n_missing = rows_with_attributes(columns, settings.missing, subject.counts)
     if rows is not None:
@@ -250,11 +240,6 @@ def _measured(
         sizes=sizes,
         min_per_group=min_per_group,
     )
-
-
-def _beside(factor: Codes) -> Codes:
-    """A factor under a name that no column of the tables has."""
-    return replace(factor, name=beside(factor.name, OWN_COLUMNS))
 
 
 def _pictures(control: Sequence[Any], comparisons: int) -> tuple[Picture, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Backend
-from isonomia.evidence import Column, Format, Table, beside
+from isonomia.evidence import Column, Format, Table, free_name
 from isonomia.evidence.power import ALPHA
 from isonomia.fairness.groups.comparisons import UNSTEADY, Compared, adjust
 from isonomia.fairness.groups.detectable import detectable_columns
@@ -41,12 +41,13 @@ def by_group_table(
     m = len(groups.groups)
     few = msg("fewer than {least:int} rows", least=min_per_group)
     columns = [
-        Column(beside(column.name, measured), [group.control[column.name] for group in groups.groups])
+        Column(free_name(column.name, measured), [group.control[column.name] for group in groups.groups])
         for column in groups.control
     ]
     own = {"n", "small", *measured, *(column.name for column in columns)}
     columns += [
-        Column(beside(name, own), [_value(g.attributes, g.texts, name) for g in groups.groups]) for name in groups.names
+        Column(free_name(name, own), [_value(g.attributes, g.texts, name) for g in groups.groups])
+        for name in groups.names
     ]
     small = [few if n < min_per_group else None for n in sizes.tolist()]
     columns.append(Column("n", sizes, reason=small, format="int", title=msg("rows")))

@@ -18,7 +18,7 @@ from isonomia.evidence import (
     Picture,
     Result,
     Table,
-    beside,
+    free_name,
     normal_p,
     wilson,
 )
@@ -306,7 +306,7 @@ def _sets(names: Sequence[str], people: _People) -> Table:
             described.append(Column(key, format="pct", title=msg("share of {label}", label=kind)))
     own = set(shown)
     for name in names[:8]:
-        shown[beside(name, own)] = [str(value) for value in data.column(name)[here.tolist()].to_list()]
+        shown[free_name(name, own)] = [str(value) for value in data.column(name)[here.tolist()].to_list()]
     title = msg("Sets of identical people with different labels")
     return Table.of(shown, described, title=title, backend=data.backend)
 
