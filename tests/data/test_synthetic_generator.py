@@ -216,6 +216,20 @@ def test_pairs_are_as_asked_for(copula: Copula) -> None:
     assert all(subgroup.similarity == 0 for subgroup in other.truth.subgroups)
 
 
+def test_columns_with_decimals_are_sources_as_well() -> None:
+    """Quartiles leave the first and the last band open; few columns give as many pairs as there can be."""
+    for seed in range(5):
+        draw = np.random.default_rng(seed)
+        frame = pd.DataFrame({"sex": draw.choice(["F", "M"], 1000), "debt": draw.random(1000).round(3)})
+        frame["y"] = draw.choice(["no", "yes"], 1000)
+        data = iso.Dataset(frame, target="y", positive="yes", protected=["sex"])
+        made = iso.synth(data, seed=seed, n_background=500, n_samples=50)
+        assert 1 <= len(made.truth.biased) < 10
+        assert made.frame["debt"].between(frame["debt"].min(), frame["debt"].max()).all()
+        with pytest.raises(iso.SpecError, match="of 10 distinct subgroup pairs"):
+            iso.synth(data, seed=seed, n_pairs=10, n_background=500)
+
+
 def test_sizes_and_biases_by_pair(copula: Copula) -> None:
     made = make(copula, n_pairs=3, n_samples=[10, 20, 30], bias=[-1, (-0.5, 0.25), 0], n_background=0)
     assert [subgroup.members.size for subgroup in made.truth.subgroups] == [10, 10, 20, 20, 30, 30]

@@ -39,7 +39,10 @@ def synth(
     columns: Annotated[
         str | None, typer.Option("--columns", metavar="A,B", help="With --like: the columns to learn; else all.")
     ] = None,
-    pairs: Annotated[int, typer.Option("--pairs", metavar="N", min=0, help="Biased subgroups to draw.")] = 10,
+    pairs: Annotated[
+        int | None,
+        typer.Option("--pairs", metavar="N", min=0, help="Biased subgroups to draw; else 10, or all there can be."),
+    ] = None,
     samples: Annotated[int, typer.Option("--samples", metavar="N", min=0, help="Rows drawn for each side.")] = 500,
     bias: Annotated[
         float | None,
@@ -60,11 +63,13 @@ def synth(
     from isonomia.cli.options.roles import read_names, read_privileged, read_protected
     from isonomia.cli.output.frames import check_writable, write_frame
     from isonomia.cli.output.progress_bar import ProgressBar
+    from isonomia.data import default_backend
     from isonomia.errors import SpecError
     from isonomia.languages import msg
 
     screen = talk.screen()
     check_writable(out)
+    default_backend()  # without a library for tables nothing is begun
     if like is not None and schema is not None:
         raise SpecError("Give either --like or --schema, not both.")
     groups = {"protected": read_protected(protected or []), "privileged": read_privileged(privileged or [])}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isonomia.atomic import atomic_write
 from isonomia.errors import SpecError
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
@@ -23,16 +26,27 @@ def check_writable(path: Path) -> None:
 
 
 def write_frame(frame: Any, path: Path) -> None:
-    """A frame as CSV, packed CSV or Parquet; the same frame gives the same bytes."""
+    """A frame of any kind as CSV, packed CSV or Parquet, by its own library; the same frame gives the same bytes."""
     import narwhals.stable.v2 as nw
 
     check_writable(path)
-    table = nw.from_native(frame, eager_only=True).to_polars()
+    table = nw.from_native(frame, eager_only=True)
     with atomic_write(path) as part:
         if path.name.lower().endswith(".parquet"):
-            table.write_parquet(part)
+            _write_parquet(table, part)
         elif path.name.lower().endswith(".csv"):
             table.write_csv(part)
         else:
             with part.open("wb") as plain, gzip.GzipFile(filename="", fileobj=plain, mode="wb", mtime=0) as stream:
-                table.write_csv(stream)
+                stream.write(table.write_csv().encode())
+
+
+def _write_parquet(table: nw.DataFrame[Any], part: Path) -> None:
+    """Parquet by the frame's library; DuckDB writes for pandas, which would need another package for it."""
+    if table.implementation.is_pandas():
+        import duckdb
+
+        with duckdb.connect() as connection:
+            connection.from_df(table.to_native()).write_parquet(str(part))
+    else:
+        table.write_parquet(part)

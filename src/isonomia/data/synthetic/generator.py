@@ -19,7 +19,7 @@ from isonomia.data.synthetic.truth import GroundTruth, Side, Subgroup
 from isonomia.errors import SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.languages import msg
-from isonomia.parameters import SEED, Choice, Integer, validated
+from isonomia.parameters import SEED, Choice, Integer, Maybe, validated
 from isonomia.typing import Floats
 
 #: What `_subgroup` says of rows drawn for none.
@@ -72,11 +72,11 @@ class Synthetic:
         return f"Synthetic({len(self.dataset)} rows, {len(self.truth.biased)} biased subgroups; {self.dataset!r})"
 
 
-@validated(applies=Choice(("matching", "members")), n_pairs=Integer(0), n_background=Integer(0), seed=SEED)
+@validated(applies=Choice(("matching", "members")), n_pairs=Maybe(Integer(0)), n_background=Integer(0), seed=SEED)
 def generate(
     source: Any,
     *,
-    n_pairs: int = 10,
+    n_pairs: int | None = None,
     n_samples: Amount = 500,
     n_background: int = 10_000,
     bias: Amount = -1.0,
@@ -109,8 +109,8 @@ def generate(
     ----------
     source : Dataset, frame, Schema (or a mapping that is one), or Copula
         Real data (descriptive) or a schema (prescriptive).
-    n_pairs : int
-        Pairs of subgroups.
+    n_pairs : int, optional
+        Pairs of subgroups; by default 10, or as many as can be formed.
     n_samples : Amount
         Rows of each subgroup. An Amount is one number for all pairs, a tuple (low, high) to draw one per pair, or
         a list with one per pair.
@@ -177,7 +177,7 @@ def generate(
 def _pairs(
     plan: Source,
     given: Sequence[Pair | Mapping[str, Any]] | None,
-    n_pairs: int,
+    n_pairs: int | None,
     intersectionality: Amount | None,
     granularity: Amount | None,
     similarity: Amount,

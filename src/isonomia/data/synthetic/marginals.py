@@ -274,14 +274,18 @@ class Curve:
 
     def _bounds(self, condition: Between) -> tuple[float, float]:
         """The smallest and largest value allowed."""
-        low, high = condition.low, math.nextafter(condition.high, -math.inf)
-        if self.decimals is not None:
-            low = _on_grid(low, self.decimals, up=True)
-            high = _on_grid(high, self.decimals, up=False)
-        low, high = max(low, float(self.knots[0])), min(high, float(self.knots[-1]))
+        first, last = float(self.knots[0]), float(self.knots[-1])
+        if condition.low > last or condition.high <= first:
+            raise DataError(_no_support(condition))
+        low = first if condition.low <= first else self._rounded(condition.low, up=True)
+        high = last if condition.high > last else self._rounded(math.nextafter(condition.high, -math.inf), up=False)
         if low > high:
             raise DataError(_no_support(condition))
-        return float(low), float(high)
+        return low, high
+
+    def _rounded(self, bound: float, *, up: bool) -> float:
+        """A bound among the values, moved to the nearest number with their decimals that keeps it."""
+        return bound if self.decimals is None else _on_grid(bound, self.decimals, up=up)
 
 
 Marginal = Levels | Curve
@@ -293,8 +297,6 @@ def _on_grid(bound: float, decimals: int, *, up: bool) -> float:
     >>> _on_grid(0.3001, 3, up=True), _on_grid(0.3, 1, up=True), _on_grid(0.2999, 3, up=False)
     (0.301, 0.3, 0.299)
     """
-    if math.isinf(bound):
-        return bound
     scale = 10.0**decimals
     steps = round(bound * scale)
     candidates = [round((steps + k) / scale, decimals) for k in (-1, 0, 1)]

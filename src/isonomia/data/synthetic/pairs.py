@@ -25,6 +25,8 @@ _SMALLEST_LEVEL = 0.01
 _MAX_LEVELS_AS_VALUES = 6
 #: Subgroups rarer than this in the population are drawn again: nobody would meet such a person.
 _SMALLEST_SHARE = 1e-4
+#: Pairs that are drawn where no number is given, or as many as there can be.
+_USUAL_PAIRS = 10
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def define_pairs(
     copula: Copula,
     protected: Mapping[str, Bands | None],
     *,
-    n_pairs: int,
+    n_pairs: int | None,
     intersectionality: Amount | None,
     granularity: Amount | None,
     similarity: Amount,
@@ -86,8 +88,10 @@ def define_pairs(
     """Draw pairs: defining attributes at random, side A's values at random, side B by changing a share of them.
 
     At least one protected attribute differs between the sides, so the similarity reached is at most (k - 1) / k for k
-    defining attributes. No two pairs share their biased side, and no biased side is another pair's partner.
+    defining attributes. No two pairs share their biased side, and no biased side is another pair's partner. Without a
+    number there are ten, or as many as can be formed.
     """
+    wanted = _USUAL_PAIRS if n_pairs is None else n_pairs
     menu = {name: choices(marginal, protected.get(name)) for name, marginal in copula.marginals.items()}
     first = [name for name in protected if len(menu[name]) > 1]
     second = [name for name in copula.columns if name not in protected and menu[name]]
@@ -95,20 +99,22 @@ def define_pairs(
         raise SpecError("Subgroup pairs need a protected attribute with at least two common values; there is none.")
     intersectionality = (1, min(2, len(first))) if intersectionality is None else intersectionality
     granularity = (0, min(2, len(second))) if granularity is None else granularity
-    across = amounts(intersectionality, n_pairs, rng, "intersectionality", low=1, high=len(first), whole=True)
-    deep = amounts(granularity, n_pairs, rng, "granularity", low=0, high=len(second), whole=True)
-    alike = amounts(similarity, n_pairs, rng, "similarity", low=0.0, high=1.0)
-    sizes = biases(bias, n_pairs, rng)
+    across = amounts(intersectionality, wanted, rng, "intersectionality", low=1, high=len(first), whole=True)
+    deep = amounts(granularity, wanted, rng, "granularity", low=0, high=len(second), whole=True)
+    alike = amounts(similarity, wanted, rng, "similarity", low=0.0, high=1.0)
+    sizes = biases(bias, wanted, rng)
     pairs: list[Pair] = []
     taken: set[frozenset[Condition]] = set()
     partners: set[frozenset[Condition]] = set()
     tries = 0
-    while len(pairs) < n_pairs:
+    while len(pairs) < wanted:
         i = len(pairs)
         tries += 1
-        if tries > 200 + 50 * n_pairs:
+        if tries > 200 + 50 * wanted:
+            if n_pairs is None and pairs:
+                return pairs
             raise SpecError(
-                f"Only {i} of {n_pairs} distinct subgroup pairs could be formed. Ask for fewer pairs, or raise "
+                f"Only {i} of {wanted} distinct subgroup pairs could be formed. Ask for fewer pairs, or raise "
                 "`intersectionality` or `granularity`."
             )
         a, b = _draw_pair(menu, first, second, int(across[i]), int(deep[i]), float(alike[i]), rng)
