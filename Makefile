@@ -13,7 +13,7 @@ PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test tests parts programs lint types coverage bench statistics frames exports clean
+.PHONY: help demo doors test tests parts programs lint types coverage bench statistics frames exports clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,10 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-uv: | $(BIN)/python
+	@$(PIP) 'uv>=0.5'
+	@touch $@
+
 $(PEERS)/.installed: benchmarks/peers/requirements.txt
 	@echo "== Installing the libraries Isonomia is compared with, in $(PEERS)"
 	@$(PYTHON) -m venv $(PEERS)
@@ -51,6 +55,10 @@ demo: $(VENV)/.installed ## make a dataset with known bias, train a model, audit
 
 # Types are examined and programs of the system installed beside everything else. All parts are waited for; one that fails
 # fails the whole.
+# Away from the checkout, since an editable install hides what a wheel lacks and what only developers have.
+doors: $(VENV)/.installed-uv ## build the wheel and walk, in fresh installs of it, whatever a first user meets
+	@UV=$(BIN)/uv $(BIN)/python -m doors $(INSTALLS)
+
 test: ## everything that guards a change: style, types, architecture, tests
 	@$(MAKE) --no-print-directory --jobs=4 lint types tests
 
