@@ -41,59 +41,6 @@ def test_a_report_comes_back_whole(task: str, checks: str, audited: Audited, tmp
             assert list(loaded[section.code].tables[name].frame()) == list(table.frame())
 
 
-OLD = Path(__file__).parents[1] / "report" / "report-1.1.json"
-
-
-def test_a_report_of_schema_1_loads_and_compares() -> None:
-    old = iso.Report.load(OLD)
-    record = json.loads(OLD.read_text())
-    assert old.verdict is not None
-    assert old.verdict.outcome == record["verdict"]["outcome"]
-    texts = [finding["message"]["text"] for finding in record["findings"]]
-    assert sorted(str(finding.message) for finding in old.findings) == sorted(texts)
-    table = record["checks"]["group_fairness"]["tables"]["by_group"]
-    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-    assert list(old["group_fairness"].tables["by_group"].rows()) == rows
-    assert old["group_fairness"].tables["by_group"]["tpr"].low is not None
-    again = iso.Report.from_dict(old.to_dict())
-    assert again.to_dict() == old.to_dict()
-    assert again.to_html("pt-BR") == old.to_html("pt-BR")
-    same = iso.compare(old, again)
-    assert not same.worse
-    assert len(same.tables["changes"]) > 20
-    assert set(same.tables["changes"]["difference"].values.tolist()) == {0.0}  # type: ignore[union-attr]
-
-
-def test_a_report_of_schema_2_loads() -> None:
-    """Version 2 wrote the values of every row; what was written then is read in the same words, in either language."""
-    file = OLD.with_name("report-2.0.json")
-    record = json.loads(file.read_text())
-    old = iso.Report.load(file)
-    assert [str(finding.message) for finding in old.findings] == [one["message"]["text"] for one in record["findings"]]
-    for code, check in record["checks"].items():
-        for name, table in check["result"]["tables"].items():
-            loaded = old[code].tables[name]
-            for column in table["columns"]:
-                assert [_flat(value) for value in column["values"]] == [
-                    encode(plain(value)) for value in loaded[column["name"]].values
-                ]
-    again = old.to_dict()
-    assert again["schema_version"] == SCHEMA_VERSION
-    assert iso.Report.from_dict(again).to_markdown("pt-BR") == old.to_markdown("pt-BR")
-    assert len(json.dumps(again)) < 0.6 * len(json.dumps(record))
-
-
-def _flat(value: Any) -> Any:
-    """A value of version 2 as version 3 writes it: a name has template and parameters of its own."""
-    if isinstance(value, list):
-        return [_flat(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if value.get("$") == "name":
-        value = {"$": "name", **value["message"], "text": value["text"]}
-    return {key: _flat(item) for key, item in value.items()}
-
-
 def test_an_index_that_no_level_has_is_refused(audited: Audited) -> None:
     record = audited("binary", "quick").to_dict()
     columns = record["checks"]["group_fairness"]["result"]["tables"]["comparisons"]["columns"]
@@ -108,10 +55,8 @@ def test_an_index_that_no_level_has_is_refused(audited: Audited) -> None:
     ("record", "says"),
     [
         ([], "no schema_version"),
-        ({"schema_version": "9.0"}, "schema version 9.0"),
-        ({"schema_version": "3.0"}, "damaged"),
-        ({"schema_version": "2.0"}, "damaged"),
-        ({"schema_version": "1.1"}, "damaged"),
+        ({"schema_version": "9.0"}, "schema version '9.0'"),
+        ({"schema_version": "1.0"}, "damaged"),
     ],
 )
 def test_what_is_not_a_report_is_refused(record: Any, says: str, tmp_path: Path) -> None:

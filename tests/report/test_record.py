@@ -22,7 +22,7 @@ def test_the_schema_is_a_schema() -> None:
 def test_a_record_validates(which: str, request: pytest.FixtureRequest) -> None:
     record = json.loads(dumps(request.getfixturevalue(which)))
     jsonschema.Draft202012Validator(schema()).validate(record)
-    assert record["schema_version"] == "3.0"
+    assert record["schema_version"] == "1.0"
     assert record["verdict"]["outcome"] == "exceeds"
     assert set(record["checks"]) == {"group_fairness", "calibration", "weak_spots", "drift", "proxies"}
     assert record["checks"]["drift"]["outcome"] == "skipped"

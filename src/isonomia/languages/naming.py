@@ -52,8 +52,8 @@ class Name(str, Encoded, kind="name"):
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Name:
-        """The name that `to_dict` wrote; files of schema version 2 keep template and parameters one level deeper."""
-        return cls(Message.from_dict(given.get("message", given)), given["text"])
+        """The name that `to_dict` wrote."""
+        return cls(Message.from_dict(given), given["text"])
 
     def __getnewargs__(self) -> tuple[Any]:
         """What a copy is made of."""

@@ -1,8 +1,7 @@
 """The report as JSON, for machines and for `compare`, and back: a stored report is the same report again.
 
-Its shape is fixed by ``report/schema/report-3.0.json``. The same document gives the same JSON; only `created` and
-`timings` differ between two runs of one spec. Files of version 2, which wrote every value of
-every row, and of version 1 (`report.json_version_1`) are read as well.
+Its shape is fixed by ``report/schema/report-1.0.json``. The same document gives the same JSON; only `created` and
+`timings` differ between two runs of one spec.
 """
 
 from __future__ import annotations
@@ -19,12 +18,9 @@ from isonomia.errors import DataError
 from isonomia.evidence import Finding, Result, folding, ranking
 from isonomia.languages import Words, decode, encode, msg
 from isonomia.report.document import Document, Section, Verdict
-from isonomia.report.json_version_1 import upgraded
 
 #: The first number changes when a reader of the older shape would break, the second when something is added.
-SCHEMA_VERSION = "3.0"
-#: Versions that are read, by their first number.
-READ = ("1", "2", "3")
+SCHEMA_VERSION = "1.0"
 
 
 def to_json(document: Document) -> dict[str, Any]:
@@ -34,7 +30,7 @@ def to_json(document: Document) -> dict[str, Any]:
     --------
     >>> record = to_json(Document("Audit", {"dataset": "adult", "rows": 48842}))
     >>> record["schema_version"], record["verdict"]["outcome"], record["subject"]["rows"]
-    ('3.0', 'not_applicable', 48842)
+    ('1.0', 'not_applicable', 48842)
     >>> to_json(from_json(record)) == record
     True
     """
@@ -78,18 +74,18 @@ _NO_VERDICT: Mapping[str, Any] = {
 
 
 def from_json(record: Mapping[str, Any]) -> Document:
-    """The document that `to_json` wrote; also one of schema version 1 or 2."""
+    """The document that `to_json` wrote."""
     version = record.get("schema_version") if isinstance(record, Mapping) else None
     if not isinstance(version, str):
         raise DataError("This is not a report: it has no schema_version. Give the report.json of an audit.")
-    major = version.split(".")[0]
-    if major not in READ:
+    major = SCHEMA_VERSION.split(".")[0]
+    if version.split(".")[0] != major:
         raise DataError(
-            f"The report has schema version {version}; this version of Isonomia reads {'.x, '.join(READ)}.x. "
+            f"The report has schema version {version!r:.40}; this version of Isonomia reads {major}.x. "
             "Use a newer version, or run the audit again."
         )
     try:
-        return _document(upgraded(record) if major == "1" else record)
+        return _document(record)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise DataError(f"The report is damaged ({type(error).__name__}: {error}). Run the audit again.") from error
 
