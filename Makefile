@@ -13,7 +13,7 @@ PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo doors test tests parts programs lint types coverage bench statistics frames exports clean
+.PHONY: help demo doors release test tests parts programs lint types coverage bench statistics frames exports clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ demo: $(VENV)/.installed ## make a dataset with known bias, train a model, audit
 # Away from the checkout, since an editable install hides what a wheel lacks and what only developers have.
 doors: $(VENV)/.installed-uv ## build the wheel and walk, in fresh installs of it, whatever a first user meets
 	@UV=$(BIN)/uv $(BIN)/python -m doors $(INSTALLS)
+
+release: $(VENV)/.installed-uv ## build and check a release in dist/, with its notes; pushes nothing (REPOSITORY=https://...)
+	@UV=$(BIN)/uv $(BIN)/python -m release '$(REPOSITORY)'
 
 test: ## everything that guards a change: style, types, architecture, tests
 	@$(MAKE) --no-print-directory --jobs=4 lint types tests

@@ -19,7 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from doors.installs import INSTALLS, ROOT, build, install, left_out, run
+from doors.installs import INSTALLS, ROOT, build, install, left_out, run, version_of
 from doors.oldest import oldest
 from doors.steps import Step, steps
 
@@ -118,7 +118,8 @@ def main(names: list[str]) -> int:
         for name, done in walked.items():
             told, seconds = done.result()
             failed += len(told)
-            print(f"== {name}: {f'{len(told)} doors do not open' if told else 'open'} ({seconds:.0f} s)", flush=True)
+            title = f"{name}, Python {version_of(at, name)}" if name in INSTALLS else name
+            print(f"== {title}: {f'{len(told)} doors do not open' if told else 'open'} ({seconds:.0f} s)", flush=True)
             for text in told:
                 print(f"   {text}")
     print(f"== Doors: {failed} wrong, {time.perf_counter() - started:.0f} s")
