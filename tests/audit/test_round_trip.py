@@ -13,9 +13,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import isonomia as iso
-from isonomia.evidence.column import plain
-from isonomia.languages import encode
-from isonomia.report import SCHEMA_VERSION, schema
+from isonomia.report import schema
 
 Audited = Callable[[str, str], iso.Report]
 
