@@ -50,7 +50,6 @@ PLAIN = [
     fairness.demographic_parity,
     fairness.disparate_impact,
     fairness.distribution_parity,
-    fairness.duplicates,
     fairness.equal_opportunity,
     fairness.equalized_odds,
     fairness.equivalence,
@@ -95,14 +94,18 @@ CALLS: dict[Callable[..., Any], Callable[[], Any]] = {
     fairness.change_between: lambda: fairness.change_between(DATA, DATA, model),
     fairness.conditional_statistical_parity: lambda: conditional(DATA, model, control="month"),
     fairness.criterion: lambda: fairness.criterion("demographic_parity", DATA, model),
+    fairness.duplicates: lambda: fairness.duplicates(DATA),
     fairness.encode_people: lambda: fairness.encode_people(FRAME, protected="sex"),
     fairness.label_bias: lambda: fairness.label_bias(DATA),
     fairness.missingness: lambda: fairness.missingness(DATA),
     fairness.proxies: lambda: fairness.proxies(DATA),
     fairness.representation: lambda: fairness.representation(DATA),
+    metrics.confusion: None,  # of codes
     metrics.evaluate: lambda: metrics.evaluate("accuracy", TRUTH, DECIDED),
     metrics.evaluate_all: lambda: metrics.evaluate_all(DATA, model),
     metrics.expected_calibration_error: lambda: metrics.expected_calibration_error(TRUTH, surface()),
+    metrics.expected_error: None,  # of a surface
+    metrics.expected_favourable: None,  # of a surface
     metrics.reliability: lambda: metrics.reliability(TRUTH, SAID),
     metrics.score: lambda: metrics.score(TRUTH, DECIDED),
     mitigation.before_after: lambda: mitigation.before_after(TRUTH, DECIDED, 1 - DECIDED, sensitive_features=SEX),
@@ -110,10 +113,12 @@ CALLS: dict[Callable[..., Any], Callable[[], Any]] = {
     mitigation.mitigate: None,  # the same
     mitigation.sample: lambda: mitigation.sample(TRUTH, SEX),
     mitigation.weights: lambda: mitigation.weights(TRUTH, SEX),
+    robustness.category_distances: None,  # of two columns
     robustness.dashboard: lambda: robustness.dashboard(DATA, model, ["label_noise"], n_trials=2),
     robustness.drift: lambda: robustness.drift(DATA, DATA),
     robustness.learn_cuts: None,  # of the numbers of a dataset: no frame comes in or goes out
     robustness.local_robustness: lambda: robustness.local_robustness(DATA, model, n_iterations=2),
+    robustness.numeric_distances: None,  # of two columns
     robustness.overfit: lambda: robustness.overfit(DATA, DATA, model),
     robustness.perturb: lambda: robustness.perturb(DATA, model, n_trials=2),
     robustness.scenarios: lambda: robustness.scenarios(DATA, model, ["label_noise"], n_trials=2),

@@ -88,7 +88,7 @@ def _example(name: str) -> list[Step]:
     """An example as its README says: the script makes data and a model, the program examines them."""
     make = f"import runpy; runpy.run_path('examples/{name}/make.py', run_name='__main__')"
     own = _libraries((ROOT / "examples" / name / "make.py").read_text(encoding="utf-8"))
-    needs = frozenset({"table", "model"}) | own
+    needs = frozenset({"table"}) | own
     run = command(
         f"isonomia run examples/{name}/spec.yaml --out out/{name}", " ".join(needs), VERDICT, f"out/{name}/report.html"
     )

@@ -2,25 +2,27 @@
 
 from pathlib import Path
 
-from sklearn.compose import make_column_selector, make_column_transformer
+import narwhals as nw
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from isonomia.data.synthetic import credit
 from isonomia.models import save_model
 
 PLACE = Path(__file__).parent / "out"
-COLUMNS = [*credit(100).dataset.features, "decision"]
+FEATURES = credit(100).dataset.features
+TEXTS = ["sex", "ethnicity", "education", "marital_status", "housing"]
 
 PLACE.mkdir(exist_ok=True)
 for name, rows, seed in (("train", 4000, 1), ("applications", 3000, 2), ("last_year", 3000, 3)):
-    frame = credit(rows, seed=seed).frame[COLUMNS]
-    frame.to_csv(PLACE / f"{name}.csv", index=False)
+    frame = nw.from_native(credit(rows, seed=seed).frame).select([*FEATURES, "decision"])  # of the library at hand
+    frame.write_csv(PLACE / f"{name}.csv")
     if name == "train":
-        texts = make_column_transformer(
-            (OneHotEncoder(handle_unknown="ignore", sparse_output=False), make_column_selector(dtype_exclude="number")),
-            remainder="passthrough",
+        prepare = make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore", sparse_output=False), TEXTS), remainder=StandardScaler()
         )
-        model = make_pipeline(texts, HistGradientBoostingClassifier(max_iter=40, random_state=0))
-        save_model(model.fit(frame[COLUMNS[:-1]], frame["decision"]), PLACE / "model.skops")
+        model = make_pipeline(prepare, HistGradientBoostingClassifier(max_iter=40, random_state=0))
+        model.fit(frame.select(FEATURES).to_native(), frame["decision"].to_numpy())
+        save_model(model, PLACE / "model.skops")

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from sklearn.compose import make_column_selector, make_column_transformer
+import narwhals as nw
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -32,17 +33,16 @@ PAIRS = [{"a": {"gender": "woman", "sector": "industry"}, "b": {"gender": "man",
 
 def people(rows: int, seed: int):
     made = generate(SCHEMA, pairs=PAIRS, n_samples=0, n_background=rows, outcome=PAY, aleatoric=0.4, seed=seed)
-    frame = made.frame[[*SCHEMA["columns"], "pay"]]
-    return frame.assign(pay=(3200 + 800 * frame["pay"]).round(2))
+    frame = nw.from_native(made.frame).select([*SCHEMA["columns"], "pay"])  # of the library at hand
+    return frame.with_columns((3200 + 800 * nw.col("pay")).round(2))
 
 
 PLACE.mkdir(exist_ok=True)
 train, test = people(4000, 1), people(3000, 2)
-train.to_csv(PLACE / "train.csv", index=False)
-test.to_csv(PLACE / "people.csv", index=False)
-people(3000, 3).assign(hours=lambda frame: frame["hours"] - 3).to_csv(PLACE / "last_year.csv", index=False)
-prepare = make_column_transformer(
-    (OneHotEncoder(), make_column_selector(dtype_exclude="number")), remainder=StandardScaler()
-)
+train.write_csv(PLACE / "train.csv")
+test.write_csv(PLACE / "people.csv")
+people(3000, 3).with_columns(nw.col("hours") - 3).write_csv(PLACE / "last_year.csv")
+prepare = make_column_transformer((OneHotEncoder(), ["gender", "education", "sector"]), remainder=StandardScaler())
 model = make_pipeline(prepare, Ridge())
-save_model(model.fit(train.drop(columns="pay"), train["pay"]), PLACE / "model.skops")
+model.fit(train.drop("pay").to_native(), train["pay"].to_numpy())
+save_model(model, PLACE / "model.skops")

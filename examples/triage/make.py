@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from sklearn.compose import make_column_selector, make_column_transformer
+import narwhals as nw
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -34,15 +35,14 @@ PAIRS = [{"a": {"sex": "female", "age": (60, None)}, "b": {"sex": "male", "age":
 
 def patients(rows: int, seed: int):
     made = generate(SCHEMA, pairs=PAIRS, n_samples=0, n_background=rows, outcome=URGENCY, seed=seed)
-    return made.frame[[*SCHEMA["columns"], "urgency"]]
+    return nw.from_native(made.frame).select([*SCHEMA["columns"], "urgency"])  # of the library at hand
 
 
 PLACE.mkdir(exist_ok=True)
 train, test = patients(4000, 1), patients(3000, 2)
-train.to_csv(PLACE / "train.csv", index=False)
-test.to_csv(PLACE / "patients.csv", index=False)
-prepare = make_column_transformer(
-    (OneHotEncoder(), make_column_selector(dtype_exclude="number")), remainder=StandardScaler()
-)
+train.write_csv(PLACE / "train.csv")
+test.write_csv(PLACE / "patients.csv")
+prepare = make_column_transformer((OneHotEncoder(), ["sex", "arrival"]), remainder=StandardScaler())
 model = make_pipeline(prepare, LogisticRegression(max_iter=500))
-save_model(model.fit(train.drop(columns="urgency"), train["urgency"]), PLACE / "model.skops")
+model.fit(train.drop("urgency").to_native(), train["urgency"].to_numpy())
+save_model(model, PLACE / "model.skops")

@@ -9,7 +9,16 @@ from isonomia.data.engines.lazy import LazyEngine
 from isonomia.data.engines.options import EngineOptions
 from isonomia.data.engines.postgres import is_database
 from isonomia.data.file_format import FILE_FORMATS, FileFormat, ReadTable
-from isonomia.data.frames import Backend, backend_of, default_backend, from_columns, to_frame, to_numpy, wrap
+from isonomia.data.frames import (
+    Backend,
+    backend_of,
+    default_backend,
+    estimator_backend,
+    from_columns,
+    to_frame,
+    to_numpy,
+    wrap,
+)
 from isonomia.data.labels import favourable_classes, index_of, listed, look_like_scores, ordered, two_classes
 from isonomia.data.reading import read
 from isonomia.data.roles import RoleOptions, Roles
@@ -34,6 +43,7 @@ __all__ = [
     "bands_note",
     "check_weights",
     "default_backend",
+    "estimator_backend",
     "from_columns",
     "distinct",
     "favourable_classes",

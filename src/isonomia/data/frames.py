@@ -38,6 +38,23 @@ def default_backend() -> Backend:
     )
 
 
+def estimator_backend() -> Backend:
+    """The kind of frame whose columns scikit-learn selects by name: pandas where installed, else Polars.
+
+    Raises
+    ------
+    MissingExtraError
+        When neither is installed.
+    """
+    for backend in BACKENDS[:2]:
+        if installed(backend):
+            return backend
+    raise MissingExtraError(
+        "scikit-learn selects columns by name in pandas and Polars frames only, and neither is installed. Install one: "
+        "pip install 'isonomia[pandas]'"
+    )
+
+
 def require_backend(backend: Backend) -> None:
     """Raise an error with the install command where the library of this kind of frame is missing."""
     require(backend, extra=_EXTRAS[backend], purpose=f"backend={backend!r}")

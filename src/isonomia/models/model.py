@@ -11,9 +11,9 @@ from typing import Any, TypedDict, get_args
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from isonomia.data import Dataset, Task, index_of, wrap
+from isonomia.data import Dataset, Task, default_backend, index_of, wrap
 from isonomia.data.schema import TASKS
-from isonomia.errors import IsonomiaError, ModelError
+from isonomia.errors import IsonomiaError, MissingExtraError, ModelError
 from isonomia.models._answers import Question, check_shape, joined, read_answer
 from isonomia.models._predictors import (
     Answer,
@@ -248,6 +248,12 @@ class Model:
             raise
         except Exception as error:  # a model may raise anything
             reason = next(iter(str(error).splitlines()), "")  # the rest is advice to developers; the cause has it
+            if chosen.implementation.is_pyarrow() and default_backend() == "pyarrow":
+                raise MissingExtraError(
+                    f"The model ({self.make}) failed on a PyArrow table ({type(error).__name__}: {reason:.200}). Many "
+                    "models take pandas or Polars frames only, and neither is installed. Install one: "
+                    "pip install 'isonomia[pandas]'"
+                ) from error
             raise ModelError(
                 f"The model ({self.make}) failed on {len(table):,} rows: {type(error).__name__}: {reason}"
             ) from error

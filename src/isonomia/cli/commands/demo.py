@@ -45,9 +45,9 @@ def demo(
     The data are applications for a loan; the end shows which of the known biases the audit saw, and what fixes of the
     training change for the people who are worst off.
     """
-    from isonomia.data import default_backend
+    from isonomia.data import estimator_backend
 
-    default_backend()  # without a library for tables nothing is begun
+    estimator_backend()  # without a library for tables that a model takes nothing is begun
     import sklearn.ensemble  # noqa: F401  the limit below reaches only libraries that are there
 
     from isonomia.audit import audit, choose_checks

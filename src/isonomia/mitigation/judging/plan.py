@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from isonomia.data import wrap
+from isonomia.data import estimator_backend, wrap
 from isonomia.errors import Cancelled, DataError, IsonomiaError, NotApplicable, SpecError, close_to
 from isonomia.events import Clock, Progress
 from isonomia.languages import Message, error_message, msg
@@ -24,6 +24,7 @@ from isonomia.mitigation.judging.verdict_tables import result_parts
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation, Stage
 from isonomia.models import Surface
 from isonomia.models.call_threads import threads_to_fit
+from isonomia.models.columns import to_kind
 from isonomia.policies import BaseRule
 from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
@@ -163,8 +164,8 @@ def _features(subject: Subject) -> Any:
     """
     known = None if subject.model is None else subject.model.features
     data = subject.known
-    frame = data.feature_frame() if known is None else wrap(data.frame).select(list(known)).to_native()
-    return frame.to_pandas() if type(frame).__module__.startswith("pyarrow") else frame
+    table = wrap(data.feature_frame()) if known is None else wrap(data.frame).select(list(known))
+    return to_kind(table, estimator_backend()) if table.implementation.is_pyarrow() else table.to_native()
 
 
 def _scores(subject: Subject) -> Floats | None:
