@@ -96,6 +96,12 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 
 
 @pytest.fixture(autouse=True)
+def _first_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unexpected error is raised, not kept to its part of a report; tests of faults take the variable away."""
+    monkeypatch.setenv("ISONOMIA_FAULTS", "raise")
+
+
+@pytest.fixture(autouse=True)
 def _no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse connections over the internet protocols, unless the test is marked `socket` or `browser`."""
     if request.node.get_closest_marker("socket") or request.node.get_closest_marker("browser"):

@@ -4,7 +4,7 @@ The tree::
 
     IsonomiaError
     ├── DataError              a table, a column or an array is not what it should be
-    │   └── SourceError        the source of the rows stopped answering; nothing that was computed is complete
+    │   └── SourceError        the source of the rows stopped answering: an audit keeps what it had finished
     ├── ModelError             a model cannot be loaded or does not answer as it should
     │   └── UntrustedError     a model file would have to be trusted and was not
     ├── SpecError              options or a spec are wrong (all problems together in `.problems`)
@@ -13,6 +13,7 @@ The tree::
     │   └── LeaseLost          somebody else works on what was claimed
     ├── NotApplicable          the question has no answer for this input; `.reason` says why
     ├── MissingExtraError      an optional package is needed; names its install command
+    ├── InternalError          the program itself failed in a part of its work; the message says what was kept
     └── Cancelled              the caller ended the work before it was finished
 
 A message says what was found, what was expected and what to do.
@@ -22,8 +23,13 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
+import sys
+import sysconfig
+import traceback
 from collections.abc import Iterable, Sequence
-from types import ModuleType
+from pathlib import Path
+from types import FrameType, ModuleType
 from typing import Any
 
 
@@ -36,7 +42,7 @@ class DataError(IsonomiaError, ValueError):
 
 
 class SourceError(DataError):
-    """The source of the rows stopped answering: a lost connection, a full disk. An audit ends with it."""
+    """The source of the rows stopped answering: a lost connection, a full disk. An audit asks no further."""
 
 
 class ModelError(IsonomiaError):
@@ -99,6 +105,66 @@ class Cancelled(IsonomiaError):  # noqa: N818  what the caller asked for, not a 
 
 class MissingExtraError(IsonomiaError, ImportError):
     """An optional package is needed and is not installed, or does not import."""
+
+
+class InternalError(IsonomiaError):
+    """The program failed in a part of its work, through no fault of what it was given; what was finished is kept."""
+
+
+#: What a part of the work may raise that costs this part alone: all but what ends a program on purpose. A model or a
+#: plug-in may call `sys.exit`, which is not for it to decide.
+FAULTS = (Exception, SystemExit)
+
+
+def place_of(error: BaseException, owner: str = "") -> str:
+    """Where an error arose: module and line of the innermost code of this package, of a model or of a plug-in.
+
+    Code of the standard library and of other installed packages is passed over, since it only did what it was asked;
+    `owner` is a module whose package is not.
+
+    >>> try:
+    ...     nearest(1, None)
+    ... except TypeError as error:
+    ...     print(place_of(error).rstrip("0123456789"))
+    isonomia.errors:
+    """
+    frames = list(traceback.walk_tb(error.__traceback__))
+    own = {"isonomia", owner.partition(".")[0]}
+    found = next(((frame, line) for frame, line in reversed(frames) if _is_ours(frame, own)), None)
+    return "" if found is None else f"{found[0].f_globals.get('__name__', '?')}:{found[1]}"
+
+
+def _is_ours(frame: FrameType, own: set[str]) -> bool:
+    module, file = str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename
+    package = module.partition(".")[0]
+    if package in own:
+        return True
+    installed = (sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+    known = package in sys.stdlib_module_names or file.startswith(tuple(installed))
+    return not known and (Path(file).is_absolute() or module == "__main__")
+
+
+def kind_of(error: BaseException) -> str:
+    """The type of an error and the first line of its text, which may be long or empty.
+
+    >>> kind_of(ZeroDivisionError("division by zero")), kind_of(MemoryError())
+    ('ZeroDivisionError: division by zero', 'MemoryError')
+    """
+    try:
+        text = next(iter(str(error).splitlines()), "")[:LONGEST_TEXT]
+    except Exception:  # the error of a model may fail to say what it is
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+#: A longer text of somebody else's error is cut.
+LONGEST_TEXT = 500
+
+
+def show_trace(error: BaseException) -> None:
+    """Print where an error arose in full, for those who set ISONOMIA_TRACEBACK=1."""
+    if os.environ.get("ISONOMIA_TRACEBACK") == "1":
+        traceback.print_exception(error)
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:

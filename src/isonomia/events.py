@@ -83,6 +83,8 @@ class Progress:
         self._sink = sink
         self._cancelled = threading.Event()
         self._path: tuple[str, ...] = ()
+        #: What the sink raised, which is the caller's own word and never a fault of the work it interrupted.
+        self.raised: BaseException | None = None
 
     @classmethod
     def of(cls, given: Progress | Sink | None) -> Progress:
@@ -110,7 +112,11 @@ class Progress:
     def _emit(self, event: Event) -> None:
         self.check()
         if self._sink is not None:
-            self._sink(event)
+            try:
+                self._sink(event)
+            except BaseException as error:
+                self.raised = error
+                raise
 
 
 class Stage:

@@ -1,18 +1,19 @@
 """Registries: metrics, checks, methods, scenarios and perturbers by id, one registry per kind.
 
 An entry is a frozen description with an `id` and a one-line `purpose`. Another package adds its own through an entry
-point in the group ``isonomia.<kind>s``, which is loaded on first use.
+point in the group ``isonomia.<kind>s``, which is loaded on first use; one that is broken is left out with a warning.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 from typing import Any, Generic, Protocol, TypeVar
 
-from isonomia.errors import SpecError, close_to
+from isonomia.errors import FAULTS, SpecError, close_to, kind_of, place_of
 
 
 class Entry(Protocol):
@@ -125,10 +126,38 @@ class Registry(Generic[T]):
             for module in iter_modules(import_module(package).__path__):
                 if not module.name.startswith("_"):
                     import_module(f"{package}.{module.name}")
+        problems = []
         for point in entry_points(group=f"isonomia.{self.kind}s"):
-            entry = point.load()
-            if entry.id not in self._entries:
-                self.add(entry)
+            before = dict(self._entries)
+            try:
+                self._plug_in(point)
+            except FAULTS as error:  # the code of another package may raise anything
+                self._entries = before
+                problems.append((point, error))
+        for point, problem in problems:  # once all are loaded: a warning may be an error to whoever asked for that
+            package = "?" if point.dist is None else point.dist.name
+            why = (
+                problem
+                if isinstance(problem, SpecError)
+                else f"{kind_of(problem)} (at {place_of(problem, point.value)})"
+            )
+            warnings.warn(
+                f"The package '{package}' brings the {self.word} '{point.name}', which is left out: {why}", stacklevel=3
+            )
+
+    def _plug_in(self, point: EntryPoint) -> None:
+        """Add the entry of another package."""
+        before = dict(self._entries)
+        entry = point.load()
+        kinds = tuple({type(one) for one in before.values()})
+        if not (isinstance(entry, kinds or object) and isinstance(getattr(entry, "id", None), str)):
+            if self._entries != before:
+                return  # its module added what it has
+            raise SpecError(f"'{point.value}' is of type {type(entry).__name__}, which is not an entry of this kind.")
+        if before.get(entry.id, entry) is not entry:
+            raise SpecError(f"The {self.word} '{entry.id}' is already registered. Choose another id.")
+        if entry.id not in self._entries:
+            self.add(entry)
 
 
 class _Part(Registry[T]):

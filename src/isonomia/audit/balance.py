@@ -10,6 +10,8 @@ from isonomia.evidence import Column, Result, Table, thresholds_table
 from isonomia.languages import msg
 from isonomia.subject import Subject
 
+TITLE = msg("Balance sheet")
+
 
 def balance_sheet(subject: Subject, families: Families) -> Result:
     """Rows used, rows with missing protected values, groups too small, cells empty; how many tests were made."""
@@ -40,7 +42,7 @@ def balance_sheet(subject: Subject, families: Families) -> Result:
     tables["thresholds"] = thresholds_table(subject.backend)
     values = {"rows_given": subject.n_given, "rows_used": len(subject)}
     titles = {"rows_given": msg("rows given"), "rows_used": msg("rows used")}
-    return Result("balance_sheet", msg("Balance sheet"), tables, values, titles=titles)
+    return Result("balance_sheet", TITLE, tables, values, titles=titles)
 
 
 def _attributes(subject: Subject) -> Table:

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from isonomia._version import __version__
+from isonomia.audit.balance import TITLE as BALANCE
 from isonomia.audit.balance import balance_sheet
 from isonomia.audit.check_registry import Check, Options, choose_checks, read_check_options
+from isonomia.audit.examining import examine_all
+from isonomia.audit.finishing import Faults, adjusted, each
 from isonomia.audit.grading import grade
-from isonomia.audit.multiplicity import Families, adjust_families
-from isonomia.audit.naming import in_words
+from isonomia.audit.multiplicity import Families
 from isonomia.audit.report import Report
 from isonomia.audit.spec import ModelSpec, Spec, read_spec
 from isonomia.audit.spec_options import checks_and_options
@@ -27,21 +29,14 @@ from isonomia.audit.verdicts.broken_rules import with_broken_rules
 from isonomia.audit.verdicts.one_rule import with_one_rule
 from isonomia.audit.verdicts.verdict import conclude, decide_figures
 from isonomia.data import Dataset
-from isonomia.errors import (
-    BudgetError,
-    Cancelled,
-    IsonomiaError,
-    MissingExtraError,
-    NotApplicable,
-    SourceError,
-    SpecError,
-)
+from isonomia.errors import SpecError
 from isonomia.events import Progress, ProgressLike
-from isonomia.languages import Message, check_language, error_message, msg
+from isonomia.evidence import Result
+from isonomia.languages import Message, check_language, msg
 from isonomia.models import GroupThresholds, Model
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, validated
 from isonomia.policies import Policy, load_policy
-from isonomia.report import Document, Section
+from isonomia.report import Criterion, Document, Section
 from isonomia.subject import AllRoles, Settings, Subject
 
 
@@ -116,33 +111,30 @@ def audit(
     subject = Subject.of(data, model, progress=events, counted=True, **given, **asdict(settings))
     _ = subject.surface  # raises an error where there are no predictions
     timings["prediction"] = time.perf_counter() - started
-    with events.stage("audit", msg("Running checks"), total=len(chosen)) as stage:
-        sections = [_section(entry, subject, read.get(entry.id, {}), rules) for entry in stage.over(chosen)]
-    sections, families = _adjusted(sections, subject)
+    found = examine_all(chosen, subject, read, rules, settled=reference is not None)
     begun = time.perf_counter()
     now = datetime.now(UTC)
-    decided = {} if rules is None else decide_figures(rules, subject, sections)
+    faults = Faults()
+    sections, families = adjusted(found, [column.name for column in subject.attributes], faults)
+    decided = {} if rules is None else decide_figures(rules, subject, sections, faults)
     criteria = [criterion for each in decided.values() for criterion in each]
-    sections = with_one_rule(with_tried(grade(sections, subject, criteria)), criteria)
-    sections = with_broken_rules(sections, criteria)
-    verdict = None if rules is None else conclude(rules, decided, sections, on=now.date())
+    sections = _finished(sections, subject, criteria, faults)
+    verdict = None if rules is None else conclude(rules, decided, sections, faults, on=now.date())
     timings["verdict"] = time.perf_counter() - begun
-    sheet = balance_sheet(subject, families)
-    notes = (*sheet.notes, *(() if subject.dataset is None else subject.dataset.notes), *_moved(subject))
     document = Document(
         msg("Audit of {name}", name=subject.name) if subject.name else msg("Audit"),
         _subject_facts(subject),
-        tuple(sections),
-        balance_sheet=replace(sheet, notes=notes),
+        (),
+        balance_sheet=_balance(subject, families, faults),
         verdict=verdict,
         policy=None if rules is None else rules.record(),
         language=known,
-        fingerprint=_fingerprint(subject, chosen, rules, options or {}, families),
+        fingerprint=_fingerprint(subject, chosen, rules, options or {}, families, faults),
         created=now.isoformat(timespec="seconds"),
         timings=timings,
         words=subject.words,
     )
-    return Report(document)
+    return Report(replace(document, sections=(*sections, *faults.sections.values())))
 
 
 def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: ProgressLike = None) -> Report:
@@ -218,45 +210,29 @@ def _load_model(given: ModelSpec) -> Model:
     return load_model(given.path, trust=given.trust, format=given.format, **options)
 
 
-def _section(entry: Check, subject: Subject, options: Mapping[str, Any], policy: Policy | None) -> Section:
-    """One check; what it cannot answer, and what goes wrong, is stated in its section and never hidden."""
-    with subject.progress.stage(entry.id, entry.title, total=1) as stage:
-        section = _examined(entry, subject, options, policy)
-        stage.at(1, result=section)
-    return section
+def _finished(
+    sections: Sequence[Section], subject: Subject, criteria: Sequence[Criterion], faults: Faults
+) -> list[Section]:
+    """The sections with findings as severe as they may be, what was tried about them, and the policy's word."""
+    sections = each(sections, lambda alone: grade(alone, subject, criteria))
+    with faults.of("tried", msg("What was tried about the findings")):
+        sections = with_tried(sections)
+    sections = each(sections, lambda alone: with_one_rule(alone, criteria))
+    with faults.of("policy", msg("Rules of the policy")):
+        sections = with_broken_rules(sections, criteria)
+    return list(sections)
 
 
-def _examined(entry: Check, subject: Subject, options: Mapping[str, Any], policy: Policy | None) -> Section:
-    started = time.perf_counter()
-
-    def ended(outcome: Any, **parts: Any) -> Section:
-        seconds = time.perf_counter() - started
-        return Section(entry.id, entry.title, entry.question, outcome, seconds=seconds, topic=entry.topic, **parts)
-
-    subject.sampled()  # by another check
-    try:
-        result = entry.examine(subject, options, policy)
-    except NotApplicable as error:
-        return ended("not_applicable", reason=error_message(error))
-    except MissingExtraError as error:
-        return ended("skipped", reason=error_message(error))
-    except BudgetError as error:
-        return ended("not_applicable", reason=error_message(error))
-    except (SpecError, Cancelled, SourceError):
-        raise  # an option is wrong: the user's to repair, before anything is believed; or the user wants no more
-    except IsonomiaError as error:
-        return ended("failed", reason=error_message(error))
-    result = replace(result, notes=(*result.notes, *(note for note in subject.sampled() if note not in result.notes)))
-    return ended("issue" if result.findings else "passed", result=in_words(result))
-
-
-def _adjusted(sections: Sequence[Section], subject: Subject) -> tuple[list[Section], Families]:
-    """Multiplicity over the whole run, and findings that follow from it."""
-    ran = [section for section in sections if section.result is not None]
-    attributes = [column.name for column in subject.attributes]
-    results, families = adjust_families([section.result for section in ran if section.result is not None], attributes)
-    fresh = {section.code: result for section, result in zip(ran, results, strict=True)}
-    return [replace(section, result=fresh.get(section.code)) for section in sections], families
+def _balance(subject: Subject, families: Families, faults: Faults) -> Result:
+    """The balance sheet with the notes of the whole run."""
+    sheet = Result("balance_sheet", BALANCE)
+    with faults.of("balance_sheet", BALANCE):
+        sheet = balance_sheet(subject, families)
+    read = () if subject.dataset is None else subject.dataset.notes
+    notes = [*sheet.notes, *read]
+    with faults.of("source", msg("Whether the data changed")):
+        notes += _moved(subject)
+    return replace(sheet, notes=tuple(notes))
 
 
 def _options(options: Options, chosen: Sequence[Check]) -> dict[str, dict[str, Any]]:
@@ -309,9 +285,16 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
 
 
 def _fingerprint(
-    subject: Subject, chosen: Sequence[Check], policy: Policy | None, options: Options, families: Families
+    subject: Subject,
+    chosen: Sequence[Check],
+    policy: Policy | None,
+    options: Options,
+    families: Families,
+    faults: Faults,
 ) -> dict[str, Any]:
-    data = subject.dataset
+    data, content = subject.dataset, None
+    with faults.of("traceability", msg("Traceability")):
+        content = subject.fingerprint
     roles: Mapping[str, Any] = {} if data is None else {**data.options(), "kinds": dict(data.given_kinds)}
     settings = {
         "checks": [entry.id for entry in chosen],
@@ -330,7 +313,7 @@ def _fingerprint(
     text = json.dumps(settings, sort_keys=True, default=str)
     model = subject.model
     return {
-        "data_sha256": subject.fingerprint,
+        "data_sha256": content,
         **({} if model is None or model.fingerprint is None else {"model_sha256": model.fingerprint}),
         "spec_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "seed": subject.settings.seed,

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.data import Dataset, default_backend, numbers, to_frame
-from isonomia.errors import IsonomiaError, ModelError, NotApplicable
+from isonomia.errors import FAULTS, IsonomiaError, ModelError, NotApplicable
 from isonomia.explain.outputs import Output, output_table
 from isonomia.explain.players import By, Players
 from isonomia.explain.steps import encoder
@@ -90,7 +90,7 @@ class Space:
             answer = np.concatenate([self._call(rows[portion]) for portion in self._pace.portions(len(rows))])
         except IsonomiaError:
             raise
-        except Exception as error:  # a model may raise anything
+        except FAULTS as error:  # a model may raise anything, also what would end the process of the caller
             raise ModelError(
                 f"The model failed on {len(rows):,} altered rows: {type(error).__name__}: {error}"
             ) from error

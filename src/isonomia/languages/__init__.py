@@ -2,6 +2,7 @@
 
 from isonomia.languages.encoding import Encoded, Record, decode, encode
 from isonomia.languages.error_texts import error_message, error_text
+from isonomia.languages.faults import fault_message
 from isonomia.languages.locales import Language, Locale, check_language, languages, locale, translate
 from isonomia.languages.message import Message, msg, once
 from isonomia.languages.naming import Name
@@ -25,6 +26,7 @@ __all__ = [
     "encode",
     "error_message",
     "error_text",
+    "fault_message",
     "languages",
     "locale",
     "msg",

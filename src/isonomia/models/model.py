@@ -13,7 +13,7 @@ import numpy as np
 
 from isonomia.data import Dataset, Task, default_backend, index_of, wrap
 from isonomia.data.schema import TASKS
-from isonomia.errors import IsonomiaError, MissingExtraError, ModelError
+from isonomia.errors import FAULTS, IsonomiaError, MissingExtraError, ModelError
 from isonomia.models._answers import Question, check_shape, joined, read_answer
 from isonomia.models._predictors import (
     Answer,
@@ -246,7 +246,7 @@ class Model:
                 answer = self._predictor.ask(chosen, self._options.get("output"), decide=decide)
         except IsonomiaError:
             raise
-        except Exception as error:  # a model may raise anything
+        except FAULTS as error:  # a model may raise anything, also what would end the process of the caller
             reason = next(iter(str(error).splitlines()), "")  # the rest is advice to developers; the cause has it
             if chosen.implementation.is_pyarrow() and default_backend() == "pyarrow":
                 raise MissingExtraError(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Dataset, Task, index_of, two_classes
-from isonomia.errors import ModelError
+from isonomia.errors import FAULTS, ModelError
 from isonomia.models import Gradients, Inputs, Model
 from isonomia.probing.domain import Domain
 from isonomia.subject import as_model
@@ -109,7 +109,7 @@ class Oracle:
                 predicted = self._estimator(frame) if hasattr(self.model, "predict") else self._function(frame)
         except ModelError:
             raise
-        except Exception as error:  # whatever a model raises becomes one kind of error that shows a row
+        except FAULTS as error:  # whatever a model raises becomes one kind of error that shows a row
             raise ModelError(
                 f"The model raised {type(error).__name__} on {len(rows):,} altered rows: {error}. The first of them: "
                 f"{dict(zip(self.domain.names, self.domain.texts(rows[0]), strict=True))}."

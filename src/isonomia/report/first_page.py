@@ -17,13 +17,16 @@ from isonomia.report.texts import moment, sentence, tame
 
 #: How many entries, steps and checks without an answer the first page names, and how many further groups of an entry.
 AFFECTED, STEPS, UNEXAMINED, ALSO = 3, 3, 3, 3
+#: How many checks that failed it names.
+FAILED = 3
 
 
 def first_page(document: Document, language: Language) -> View:
     """The texts of the first page."""
-    silent = [section for section in document.sections if section.outcome in ("not_applicable", "skipped", "failed")]
+    silent = [section for section in document.sections if section.outcome in ("not_applicable", "skipped")]
     left = len(document.folds) - AFFECTED
     return {
+        "failed": failures(document, language),
         "title": sentence(document.title, language),
         "created": moment(document.created, language),
         "assessment": document.assessment.text(language),
@@ -56,6 +59,21 @@ def first_page(document: Document, language: Language) -> View:
         ),
         "examined": examined(document, language),
     }
+
+
+def failures(document: Document, language: Language) -> str:
+    """That the audit is not complete, since parts of it failed, and which; empty where none did."""
+    failed = [section for section in document.sections if section.outcome == "failed"]
+    if not failed:
+        return ""
+    named = "; ".join(
+        Message("{check} ({reason})", {"check": section.title, "reason": section.reason}).text(language, escape=tame)
+        for section in failed[:FAILED]
+    )
+    more = "; ..." if len(failed) > FAILED else ""
+    return msg(
+        "This audit is not complete: {n:one check|# checks} failed. {named}.", n=len(failed), named=f"{named}{more}"
+    ).text(language)
 
 
 def _text(message: Message, language: Language, n: int) -> str:

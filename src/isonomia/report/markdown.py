@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from isonomia.errors import FAULTS
 from isonomia.evidence import Result, Table
-from isonomia.languages import Language, Message, check_language, msg, translate
+from isonomia.languages import Language, Message, check_language, fault_message, msg, translate
 from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.chapters import Chapter, arranged
@@ -109,6 +110,7 @@ def _first_page(document: Document, language: Language) -> Iterable[str]:
     """The verdict, who is affected, what to do next and what was not examined, as on the first page of paper."""
     page = first_page(document, language)
     lead = page["lead"]
+    yield f"**{_literal(page['failed'])}**" if page["failed"] else ""
     yield f"## {msg('Verdict').text(language)}"
     yield f"**{lead['name']}** · {_literal(lead['title'])}" if lead["title"] else ""
     yield _literal(lead["reason"])
@@ -212,7 +214,11 @@ def _body(result: Result, language: str) -> Iterable[str]:
     for name, table in result.tables.items():
         title = escape(name) if table.title is None else table.title.text(language, escape=escape)
         yield f"### {title}"
-        yield table_text(table, language)
+        try:
+            yield table_text(table, language)
+        except FAULTS as error:
+            lost = msg("This table could not be written: {reason}.", reason=fault_message(error))
+            yield sentence(lost, language, escape)
     for note in result.notes:
         yield f"> {note.text(language, escape=escape)}"
 

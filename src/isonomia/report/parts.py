@@ -5,14 +5,15 @@ A page and a fragment are made of the same parts; the templates only arrange the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
+from isonomia.errors import FAULTS
 from isonomia.evidence import Drawing, Finding, Result, Table
-from isonomia.languages import Language, msg
+from isonomia.languages import Language, Message, fault_message, msg
 from isonomia.report import words
 from isonomia.report.document import Section
 from isonomia.report.figures import describe, static
@@ -83,6 +84,14 @@ class Setting:
     explorable: bool = False
 
 
+def unless_lost(make: Callable[[], View], lost: Callable[[Message], View]) -> View:
+    """A part as texts; one that cannot be written or drawn gives way to a sentence that says so, and the page stays."""
+    try:
+        return make()
+    except FAULTS as error:
+        return lost(fault_message(error))
+
+
 def result_view(result: Result, code: str, setting: Setting) -> View:
     """A result: headline figures, pictures, tables, notes."""
     language, most = setting.language, setting.parts
@@ -90,15 +99,13 @@ def result_view(result: Result, code: str, setting: Setting) -> View:
     tables = list(result.tables.items())
     hidden = 0 if most is None else len(drawings[most:]) + len(tables[most:])
     headlines = [] if tabulated(result) else list(result.values)
+    shown = enumerate(tables[:most])
     return {
         "title": sentence(result.title, language),
         "headlines": [(_name(result.heading(name, language)), headline(result, name, language)) for name in headlines],
         "many": len(headlines) > TILES,
-        "pictures": [picture_view(drawing, setting) for drawing in drawings[:most]],
-        "tables": [
-            table_view(table, setting, name, code, first=index == 0)
-            for index, (name, table) in enumerate(tables[:most])
-        ],
+        "pictures": [_picture(drawing, setting) for drawing in drawings[:most]],
+        "tables": [_table(table, setting, name, code, first=index == 0) for index, (name, table) in shown],
         "hidden": msg("{n:int} more tables and pictures", n=hidden).text(language) if hidden else "",
         "notes": [sentence(note, language) for note in result.notes],
         "findings": [],
@@ -120,15 +127,30 @@ def found_view(findings: tuple[Finding, ...], setting: Setting) -> View:
     }
 
 
+def _picture(drawing: Drawing, setting: Setting) -> View:
+    def lost(reason: Message) -> View:
+        text = msg("This picture could not be drawn: {reason}.", reason=reason)
+        return {
+            "title": sentence(drawing.picture.title, setting.language),
+            "lost": sentence(text, setting.language),
+        }
+
+    return unless_lost(lambda: picture_view(drawing, setting), lost)
+
+
+def _table(table: Table, setting: Setting, name: str, code: str, *, first: bool) -> View:
+    def lost(reason: Message) -> View:
+        text = msg("This table could not be written: {reason}.", reason=reason)
+        return {"title": _name(name or "table"), "lost": sentence(text, setting.language), "changes": False}
+
+    return unless_lost(lambda: table_view(table, setting, name, code, first=first), lost)
+
+
 def section_view(section: Section, setting: Setting) -> View:
     """A check of an audit: how it ended and why, and its result."""
     view: View = {"headlines": [], "many": False, "tables": [], "pictures": [], "notes": [], "findings": []}
-    if section.result is not None:
-        view = result_view(section.result, section.code, setting)
-    return {
-        **view,
-        **found_view(section.findings, setting),
-        "hidden": view.get("hidden", ""),
+    view |= {
+        "hidden": "",
         "id": section_id(section),
         "title": sentence(section.title, setting.language),
         "purpose": sentence(section.purpose, setting.language),
@@ -137,6 +159,16 @@ def section_view(section: Section, setting: Setting) -> View:
         "label": words.OUTCOMES[section.outcome].text(setting.language),
         "reason": sentence(section.reason, setting.language),
     }
+
+    def whole() -> View:
+        found = {} if section.result is None else result_view(section.result, section.code, setting)
+        return {**found, **found_view(section.findings, setting), **{key: view[key] for key in ("id", "title")}}
+
+    def lost(reason: Message) -> View:
+        text = msg("The result of this check could not be shown: {reason}.", reason=reason)
+        return {"reason": sentence(text, setting.language)}
+
+    return {**view, **unless_lost(whole, lost)}
 
 
 def picture_view(drawing: Drawing, setting: Setting) -> View:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from isonomia.atomic import write_whole
-from isonomia.errors import SpecError, close_to
+from isonomia.errors import FAULTS, InternalError, IsonomiaError, SpecError, close_to, kind_of, place_of, show_trace
 from isonomia.report.document import Document
 from isonomia.report.json_report import dumps
 from isonomia.report.markdown import to_markdown
@@ -56,9 +56,33 @@ def save(
     unknown = [form for form in formats if form not in _FORMS]
     if unknown:
         raise SpecError(f"`formats` must be some of {list(_FORMS)}; got {unknown[0]!r}.{close_to(unknown[0], _FORMS)}")
-    contents = {form: _FORMS[form][1](document, language) for form in formats}
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise SpecError(f"The report goes into a folder; {str(target)!r} is a file. Name a folder, or move the file.")
     target.mkdir(parents=True, exist_ok=True)
-    return {form: write_whole(target / _FORMS[form][0], content) for form, content in contents.items()}
+    return _written(document, target, sorted(formats, key=lambda form: form != "json"), language)
+
+
+def _written(document: Document, target: Path, formats: Sequence[Form], language: str) -> dict[str, Path]:
+    """The files that were written, the JSON first: where a form fails the others are there before the error is."""
+    written: dict[str, Path] = {}
+    failed: dict[str, BaseException] = {}
+    for form in formats:
+        name, made = _FORMS[form]
+        try:
+            content = made(document, language)
+        except FAULTS as error:
+            failed[name] = error
+        else:
+            written[form] = write_whole(target / name, content)
+    for name, error in failed.items():
+        show_trace(error)
+        if isinstance(error, IsonomiaError) or os.environ.get("ISONOMIA_FAULTS") == "raise":
+            raise error
+        kept = ", ".join(path.name for path in written.values())
+        if not kept:
+            raise InternalError(f"{name} could not be made: {kind_of(error)} (at {place_of(error)}).") from error
+        raise InternalError(
+            f"{name} could not be made: {kind_of(error)} (at {place_of(error)}). {str(target)!r} has {kept}."
+        ) from error
+    return written

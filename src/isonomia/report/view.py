@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from isonomia.languages import Language, Words, msg, translate
+from isonomia.evidence import Result
+from isonomia.languages import Language, Message, Words, msg, translate
 from isonomia.report import words
 from isonomia.report.chapters import Chapter, arranged
 from isonomia.report.document import Criterion, Document
 from isonomia.report.first_page import first_page
 from isonomia.report.glossary import ASSUMPTIONS, ASSUMPTIONS_TITLE, GLOSSARY
 from isonomia.report.overview import View, overview
-from isonomia.report.parts import Setting, card_labels, result_view, section_view
+from isonomia.report.parts import Setting, card_labels, result_view, section_view, unless_lost
 from isonomia.report.texts import figure, interval, readable, sentence, tame, who
 
 
@@ -38,7 +39,7 @@ def document_view(document: Document, setting: Setting) -> View:
             {**section_view(section, setting), "chapter": _chapter(chapter, language)}
             for chapter, section in arranged(document)
         ],
-        "balance": None if balance is None else result_view(balance, "balance_sheet", setting),
+        "balance": None if balance is None else _balance(balance, setting),
         "glossary": [(term.text(language), words_.text(language)) for term, words_ in GLOSSARY],
         "assumptions": {
             "title": ASSUMPTIONS_TITLE.text(language),
@@ -50,6 +51,16 @@ def document_view(document: Document, setting: Setting) -> View:
             language,
         ),
     }
+
+
+def _balance(balance: Result, setting: Setting) -> View:
+    def lost(reason: Message) -> View:
+        text = msg("The balance sheet could not be shown: {reason}.", reason=reason)
+        view: View = {"headlines": [], "many": False, "tables": [], "pictures": [], "hidden": ""}
+        title = sentence(balance.title, setting.language)
+        return {**view, "title": title, "notes": [sentence(text, setting.language)]}
+
+    return unless_lost(lambda: result_view(balance, "balance_sheet", setting), lost)
 
 
 def _chapter(chapter: Chapter | None, language: Language) -> View | None:

@@ -79,7 +79,8 @@ def findings_criterion(rule: FindingsRule, sections: Sequence[Section]) -> Crite
     """How many findings there are of a severity or worse, compared with how many are allowed."""
     name = policy_text(rule.name)
     ran = {section.code: section for section in sections if section.result is not None}
-    absent = [code for code in rule.of if code not in ran]
+    failed = [section.code for section in sections if section.outcome == "failed"]
+    absent = [code for code in rule.of if code not in ran] if rule.of else failed
     relevant = [section for section in ran.values() if not rule.of or section.code in rule.of]
     if not relevant:
         return missing_criterion(rule, "not_enough_evidence", _why_absent(absent, sections))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from isonomia.audit.verdicts.verdict_sentences import (
     overall_sentence,
     style_of,
 )
-from isonomia.errors import NotApplicable
+from isonomia.errors import FAULTS, NotApplicable, SpecError
 from isonomia.evidence import Estimate, affected
 from isonomia.languages import Message, OutcomeName, People, msg
 from isonomia.metrics import METRICS
@@ -29,20 +29,34 @@ from isonomia.subject import Subject
 #: Groups that were left out are named up to this many.
 NAMED = 3
 
-#: What a rule asks: groups compared in one way, all rows (None), or why it does not apply.
-Question = GroupQuestion | NotApplicable | None
+#: What a rule asks: groups compared in one way, all rows (None), why it does not apply, or what went wrong.
+Question = GroupQuestion | BaseException | None
 
 
 def metric_criteria(
-    rules: Sequence[Rule], policy: Policy, subject: Subject, *, besides: int = 0
+    rules: Sequence[Rule],
+    policy: Policy,
+    subject: Subject,
+    undecided: Callable[[Rule, BaseException], Criterion],
+    *,
+    besides: int = 0,
 ) -> dict[str, list[Criterion]]:
-    """The criteria of each rule, by its id; `besides` counts further figures that the policy picks a worst of."""
+    """The criteria of each rule, by its id.
+
+    `undecided` gives that of a rule whose figures failed; `besides` counts further figures that the policy picks a
+    worst of.
+    """
     scaled = [_in_own_unit(rule, subject) for rule in rules]
     questions = [(rule, question) for rule in scaled for question in _questions(rule, policy, subject)]
     n_picks = sum(question.rows if isinstance(question, GroupQuestion) else 1 for _, question in questions) + besides
     found: dict[str, list[Criterion]] = {rule.id: [] for rule in rules}
     for rule, question in questions:
-        found[rule.id].append(_criterion(rule, question, subject, max(n_picks, 1)))
+        try:
+            found[rule.id].append(_criterion(rule, question, subject, max(n_picks, 1)))
+        except SpecError:
+            raise
+        except FAULTS as error:
+            found[rule.id].append(undecided(rule, error))
     return found
 
 
@@ -82,14 +96,16 @@ def _questions(rule: Rule, policy: Policy, subject: Subject) -> Sequence[Questio
         return [None]
     try:
         return group_questions(rule, policy, subject)
-    except NotApplicable as reason:
+    except SpecError:
+        raise
+    except FAULTS as reason:  # that it does not apply, or what went wrong
         return [reason]
 
 
 def _criterion(rule: Rule, question: Question, subject: Subject, n_picks: int) -> Criterion:
     level = subject.settings.level
     try:
-        if isinstance(question, NotApplicable):
+        if isinstance(question, BaseException):
             raise question
         if question is None:
             evidence = overall_evidence(rule, subject, level, n_picks)

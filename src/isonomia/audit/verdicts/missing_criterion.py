@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from isonomia.audit.verdicts.verdict_sentences import without_figure
 from isonomia.evidence import Estimate
 from isonomia.languages import Message
-from isonomia.policies import BaseRule, FindingsRule, LimitRule, Rule, policy_text
+from isonomia.policies import BaseRule, FigureRule, FindingsRule, LimitRule, Rule, policy_text
 from isonomia.report import Criterion, VerdictOutcome
 
 
@@ -40,3 +40,8 @@ def missing_criterion(
         metric=rule.metric if isinstance(rule, Rule) else "",
         measure=rule.measure if isinstance(rule, Rule) else "",
     )
+
+
+def undecided(rule: BaseRule, reason: Message) -> Criterion:
+    """The criterion of a rule that could not be decided since something went wrong: never one that is met."""
+    return missing_criterion(rule, "incomplete" if isinstance(rule, FigureRule) else "not_enough_evidence", reason)

@@ -6,15 +6,18 @@ about findings follow from that (`conclude`): nothing is decided twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
+from isonomia.audit.finishing import Faults
 from isonomia.audit.verdicts.check_criteria import check_criterion, figure_criteria, findings_criterion
 from isonomia.audit.verdicts.metric_criteria import metric_criteria
+from isonomia.audit.verdicts.missing_criterion import undecided
 from isonomia.audit.verdicts.policy_texts import basis_of, standing_of
 from isonomia.audit.verdicts.verdict_sentences import verdict_sentence
-from isonomia.languages import Message, Words
+from isonomia.errors import FAULTS, SpecError
+from isonomia.languages import Message, Words, msg
 from isonomia.policies import BaseRule, CheckRule, FigureRule, FindingsRule, Policy, Rule, policy_text
 from isonomia.report import Criterion, Section, Verdict, VerdictOutcome
 from isonomia.subject import Subject
@@ -37,32 +40,52 @@ def judge(policy: Policy, subject: Subject, sections: Sequence[Section] = (), *,
     on
         The day of the audit, today by default: outside the policy's dates the verdict says so.
     """
-    return conclude(policy, decide_figures(policy, subject, sections), sections, on=on)
+    faults = Faults()
+    return conclude(policy, decide_figures(policy, subject, sections, faults), sections, faults, on=on)
 
 
 #: The criteria of each rule, by its id.
 Decided = Mapping[str, Sequence[Criterion]]
 
 
-def conclude(policy: Policy, decided: Decided, sections: Sequence[Section], *, on: date | None = None) -> Verdict:
+def conclude(
+    policy: Policy, decided: Decided, sections: Sequence[Section], faults: Faults, *, on: date | None = None
+) -> Verdict:
     """The verdict from what was decided about figures, and from the findings of these sections."""
 
     def of(rule: BaseRule) -> Sequence[Criterion]:
         return [findings_criterion(rule, sections)] if isinstance(rule, FindingsRule) else decided[rule.id]
 
-    criteria = tuple(criterion for rule in policy.rules for criterion in of(rule))
+    criteria = tuple(criterion for rule in policy.rules for criterion in _decided(rule, of, faults))
     outcome = worst([criterion.outcome for criterion in criteria])
+    reason: Message | None = None
+    with faults.of("verdict", TITLE):
+        reason = verdict_sentence(outcome, criteria)
     return Verdict(
         outcome,
         policy.id,
         policy_text(policy.title),
         policy.source,
         criteria,
-        verdict_sentence(outcome, criteria),
+        reason,
         about=policy_text(policy.about) if policy.about else None,
         basis=basis_of(policy),
         notes=standing_of(policy, on or datetime.now(UTC).date()),
     )
+
+
+#: What the step is called where it fails.
+TITLE = msg("Verdict")
+
+
+def _decided(rule: BaseRule, of: Callable[[BaseRule], Sequence[Criterion]], faults: Faults) -> Sequence[Criterion]:
+    """The criteria of a rule; where deciding it fails nothing is known of it."""
+    try:
+        return of(rule)
+    except SpecError:
+        raise
+    except FAULTS as error:
+        return [undecided(rule, faults.add("verdict", TITLE, error))]
 
 
 def _spoken(criterion: Criterion, words: Words) -> Criterion:
@@ -75,11 +98,15 @@ def _spoken(criterion: Criterion, words: Words) -> Criterion:
     )
 
 
-def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section]) -> Decided:
+def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section], faults: Faults) -> Decided:
     """The criteria of every rule about figures, in the words of the file; intervals of all limits hold together."""
     metrics = [rule for rule in policy.rules if isinstance(rule, Rule)]
     others = sum(isinstance(rule, CheckRule) for rule in policy.rules)
-    found = metric_criteria(metrics, policy, subject, besides=others)
+
+    def undecided_metric(rule: Rule, error: BaseException) -> Criterion:
+        return undecided(rule, faults.add("verdict", TITLE, error))
+
+    found = metric_criteria(metrics, policy, subject, undecided_metric, besides=others)
     n_picks = max(sum(map(len, found.values())) + others, 1)
 
     def of(rule: BaseRule) -> Sequence[Criterion]:
@@ -88,7 +115,10 @@ def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section]
         return figure_criteria(rule, sections, policy.min_per_group) if isinstance(rule, FigureRule) else found[rule.id]
 
     about_figures = [rule for rule in policy.rules if not isinstance(rule, FindingsRule)]
-    return {rule.id: [_spoken(criterion, subject.words) for criterion in of(rule)] for rule in about_figures}
+    return {
+        rule.id: [_spoken(criterion, subject.words) for criterion in _decided(rule, of, faults)]
+        for rule in about_figures
+    }
 
 
 #: The worst first; the first that occurs is that of all together.

@@ -19,7 +19,7 @@ from typing import Any
 import typer
 
 from isonomia.cli.output.reader import reader_language
-from isonomia.errors import Cancelled, IsonomiaError
+from isonomia.errors import Cancelled, InternalError, IsonomiaError
 from isonomia.languages import error_text
 
 BAD_INPUT = 2
@@ -41,6 +41,8 @@ def guarded() -> Iterator[None]:
         yield
     except (Cancelled, KeyboardInterrupt) as error:
         raise _end("Interrupted: the work was ended before it was finished.", INTERRUPTED) from error
+    except InternalError as error:
+        raise _end(str(error), INTERNAL) from error
     except IsonomiaError as error:
         raise _end(str(error), BAD_INPUT) from error
     except BrokenPipeError as error:

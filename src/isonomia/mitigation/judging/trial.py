@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from isonomia.counting import Codes, composite, count_by
-from isonomia.errors import DataError, IsonomiaError, ModelError
+from isonomia.errors import FAULTS, DataError, IsonomiaError, ModelError
 from isonomia.mitigation._training import TrainingMitigator, fit_weighted, steps_in_front, weight_argument
 from isonomia.mitigation.before.ranking import take_rows
 from isonomia.typing import Floats, Indices
@@ -169,7 +169,7 @@ def training(estimator: Any, people: People) -> Iterator[None]:
         yield
     except IsonomiaError:
         raise
-    except Exception as error:  # an estimator may raise anything
+    except FAULTS as error:  # an estimator may raise anything
         cause = (
             f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"  # more of it is advice to developers
         )
