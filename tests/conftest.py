@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import itertools
-import os
 import socket
 from collections.abc import Callable, Generator, Iterator, Mapping
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.postgres_cluster import PostgresCluster, postgres_cluster
+from tests.public_files import PublicFiles
 
 settings.register_profile(
     "isonomia", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -45,15 +44,9 @@ def _scenes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """The folder of public datasets: `$ISONOMIA_DATA`, else `shared/data` beside the repository or above it."""
-    tried = [above / "shared" / "data" for above in Path(__file__).resolve().parents[2:4]]
-    if os.environ.get("ISONOMIA_DATA"):
-        tried.insert(0, Path(os.environ["ISONOMIA_DATA"]).expanduser())
-    for folder in tried:
-        if (folder / "adult.csv.gz").is_file():
-            return folder
-    pytest.skip("no folder of public datasets; set ISONOMIA_DATA to one (looked in " + ", ".join(map(str, tried)) + ")")
+def shared_data() -> PublicFiles:
+    """Public datasets by the names of their files; a test that asks for one that is not here is skipped."""
+    return PublicFiles.of_this_machine()
 
 
 @pytest.fixture(scope="session")

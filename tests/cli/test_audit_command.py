@@ -270,7 +270,7 @@ def test_hostile_values_reach_no_output_raw(tmp_path: Path) -> None:
 
 
 def test_a_public_dataset_by_its_name(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ISONOMIA_DATA", str(shared_data))
+    monkeypatch.setenv("ISONOMIA_DATA", str((shared_data / "compas.csv.gz").parent))
     ended = runner.invoke(app, ["audit", "compas", "--prediction", "high_risk", "--checks", "quick", "--json"])
     assert ended.exit_code == 0, ended.stderr
     assert json.loads(ended.stdout)["subject"]["protected"]

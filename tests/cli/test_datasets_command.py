@@ -46,7 +46,7 @@ def test_an_unknown_one_is_told() -> None:
 
 
 def test_fetch_says_where_it_is(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ISONOMIA_DATA", str(shared_data))
+    monkeypatch.setenv("ISONOMIA_DATA", str((shared_data / "ricci.csv.gz").parent))
     shown = runner.invoke(app, ["datasets", "fetch", "ricci", "--json"])
     assert shown.exit_code == 0, shown.stderr
     assert Path(json.loads(shown.stdout)["path"]).is_file()

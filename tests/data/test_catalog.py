@@ -38,8 +38,11 @@ def empty_places(tmp_path, monkeypatch):
 
 @pytest.fixture
 def load(shared_data, monkeypatch):
-    monkeypatch.setenv("ISONOMIA_DATA", str(shared_data))
-    return iso.datasets.load
+    def loaded(name, **options):
+        monkeypatch.setenv("ISONOMIA_DATA", str((shared_data / iso.datasets.info(name).file).parent))
+        return iso.datasets.load(name, **options)
+
+    return loaded
 
 
 FIGURES = [
@@ -53,7 +56,8 @@ FIGURES = [
     ("pnad", 76_840, 18.30, "Sexo", {0: 20.51, 1: 13.30}),
     ("acs_income", 665_800, 36.88, "SEX", {1: 44.22, 2: 28.89}),
     ("acs_employment", 277_677, 50.13, "SEX", {}),
-    ("student", 395, 67.09, "sex", {}),
+    ("student", 395, 67.09, "sex", {"F": 63.94, "M": 70.59}),
+    ("student_por", 649, 84.59, "sex", {"F": 86.95, "M": 81.20}),
     ("ricci", 118, 47.46, "Race", {}),
     ("dutch_census", 60_420, 47.61, "sex", {"male": 62.56, "female": 32.71}),
 ]
@@ -75,9 +79,12 @@ def test_regression_datasets(load):
     assert (len(load("salaries")), load("salaries").task) == (397, "regression")
 
 
-def test_bands_of_german_and_bank(load):
+def test_bands_of_german(load):
     ages = load("german").group_column("age")
     assert [(ages == label).sum() for label in ("over 25", "25 or younger")] == [810, 190]
+
+
+def test_bands_of_bank(load):
     bank = load("bank")
     ages = bank.group_column("age")
     assert (ages != "under 25").sum() == 44_402
@@ -119,10 +126,57 @@ def test_pnad_target_is_derived_and_renda_no_feature(load):
     assert earners.column("renda_gt_2500").mean() * 100 == pytest.approx(19.01, abs=0.005)
 
 
-@pytest.mark.parametrize("name", ["ricci", "german"])
+@pytest.mark.parametrize("name", ["ricci", "german", "student", "student_por"])
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_every_backend(load, name, backend):
     assert load(name, backend=backend).fingerprint == load(name).fingerprint
+
+
+SHIPPED = {"german": 1_000, "student": 395, "student_por": 649}
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("name", SHIPPED)
+def test_small_datasets_are_in_the_package(empty_places, name, backend):
+    """Neither a folder nor a cache nor the network: tests refuse connections."""
+    data = iso.datasets.load(name, backend=backend)
+    assert len(data) == SHIPPED[name]
+    assert type(data.frame).__module__.split(".")[0] == backend
+    path = iso.datasets.fetch(name)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == iso.datasets.info(name).sha256
+    assert not (empty_places / "cache").exists()
+
+
+def test_what_is_in_the_package_may_be_passed_on():
+    """Licence, authors, title, source and changes stand beside each file, as CC BY asks."""
+    entries = [entry for entry in CATALOG if (local_files.SHIPPED / entry.file).exists()]
+    assert [entry.id for entry in entries] == list(SHIPPED)
+    files = {path.name for path in local_files.SHIPPED.iterdir() if path.name[0] not in "_."}
+    assert files == {"README.md", *(entry.file for entry in entries)}
+    notice = (local_files.SHIPPED / "README.md").read_text(encoding="utf-8")
+    for part in ("Attribution 4.0", "creativecommons.org/licenses/by/4.0", "Changes made", "without warranty"):
+        assert part in notice
+    for entry in entries:
+        assert "CC BY 4.0" in entry.licence
+        row = next(line for line in notice.splitlines() if line.startswith(f"| `{entry.file}` | `{entry.id}`"))
+        assert entry.citation.split(" ")[0].rstrip(",") in row
+        assert "https://doi.org/" in row
+    assert sum(path.stat().st_size for path in local_files.SHIPPED.iterdir() if path.is_file()) < 60_000
+
+
+def test_a_damaged_package_is_noticed(empty_places, monkeypatch):
+    monkeypatch.setattr(local_files, "SHIPPED", empty_places)
+    (empty_places / "german.csv.gz").write_bytes(gzip.compress(b"age,sex\n1,male\n"))
+    with pytest.raises(iso.DataError, match=r"not the published file.*sha256"):
+        iso.datasets.load("german")
+
+
+def test_names_of_other_libraries_lead_to_load():
+    for name in ("fetch_german", "load_german"):
+        with pytest.raises(AttributeError, match=r"Use isonomia\.datasets\.load\('german'\)"):
+            getattr(iso.datasets, name)
+    with pytest.raises(AttributeError, match="Did you mean 'load'"):
+        _ = iso.datasets.laod
 
 
 def test_entries_are_complete():

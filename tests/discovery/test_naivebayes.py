@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.german_codes import naive_bayes_codes
 
 import isonomia as iso
 from isonomia.counting import Codes
@@ -26,7 +27,10 @@ SENSITIVE = {
 
 def published(shared_data: Path, name: str) -> tuple[NaiveBayes, list[str], np.ndarray, np.ndarray, pl.DataFrame]:
     target, sensitive = SENSITIVE[name]
-    frame = pl.read_csv(shared_data / "methods" / f"nb_{name}.csv.gz")
+    if name == "german":
+        frame = pl.from_pandas(naive_bayes_codes())
+    else:
+        frame = pl.read_csv(shared_data / "methods" / f"nb_{name}.csv.gz")
     columns = [Codes.encode(frame[column], name=column) for column in frame.columns if column != target]
     decision = frame[target].to_numpy()
     codes = np.column_stack([column.codes for column in columns])
@@ -135,15 +139,17 @@ def test_the_paper_s_small_example() -> None:
     assert abs(known[(("x", 0),), (("y1", 1),)]) == pytest.approx(0.225, abs=5e-4)
 
 
-def test_the_published_figures(shared_data: Path) -> None:
-    for name, rows, likelihood in (
-        ("compas", 48_834, -207_055),
-        ("adult", 32_561, -226_375),
-        ("german", 1000, -12_630),
-    ):
-        network, _, codes, decision, _ = published(shared_data, name)
-        assert len(decision) == rows
-        assert round(network.log_likelihood(codes, decision)) == likelihood
+@pytest.mark.parametrize(
+    ("name", "rows", "likelihood"),
+    [("compas", 48_834, -207_055), ("adult", 32_561, -226_375), ("german", 1000, -12_630)],
+)
+def test_the_published_likelihoods(shared_data: Path, name: str, rows: int, likelihood: int) -> None:
+    network, _, codes, decision, _ = published(shared_data, name)
+    assert len(decision) == rows
+    assert round(network.log_likelihood(codes, decision)) == likelihood
+
+
+def test_the_published_patterns(shared_data: Path) -> None:
     network, sensitive, *_ = published(shared_data, "compas")
     swapped = network.swapped_prior()
     for model, counts in ((swapped, (11_512, 5_684, 2_695)), (network, (8_958, 4_614, 2_017))):

@@ -105,7 +105,7 @@ def test_bad_input_is_named() -> None:
 
 
 def test_the_employment_of_massachusetts(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ISONOMIA_DATA", str(shared_data))
+    monkeypatch.setenv("ISONOMIA_DATA", str((shared_data / "acs_employment_ma.csv.xz").parent))
     found = durability(
         catalog.load("acs_employment"), attributes="SEX", methods=["thresholds"], attribute_at_decision=True
     )

@@ -107,11 +107,11 @@ class Credit:
     Fitted for 20 rounds: 20 and 9% of uniform people treated differently by age and sex; the published net 28 and 8%.
     """
 
-    def __init__(self, folder: Path) -> None:
-        pandas = pytest.importorskip("pandas")
-        self.frame = pandas.read_csv(folder / "methods" / "credit_codes.csv.gz").rename(
-            columns={"i": "sex", "m": "age", "u": "good"}
-        )
+    def __init__(self) -> None:
+        pytest.importorskip("pandas")
+        from tests.german_codes import adf_codes
+
+        self.frame = adf_codes().rename(columns={"i": "sex", "m": "age", "u": "good"})
 
     def published_net(self, seed: int) -> Any:
         return _fit(published_net(seed, 20, 50), self.frame.drop(columns="good"), self.frame["good"])
@@ -137,6 +137,6 @@ def census(shared_data: Path) -> Census:
 
 
 @pytest.fixture(scope="session")
-def credit(shared_data: Path) -> Credit:
-    """The credit codes; skipped where the folder of public data is absent."""
-    return Credit(shared_data)
+def credit() -> Credit:
+    """The credit codes."""
+    return Credit()

