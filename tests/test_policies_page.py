@@ -27,8 +27,13 @@ policy. A *documentation* profile has no limits: the report *documents* a figure
 interval and the number of people, else it is *incomplete*. A documentation profile never says that anything
 complies with a law.
 
+A rule never passes because it could not be examined. Attributes that are not protected in the data are an error (exit
+code 2) where the rule names no other; else the rule is applied to the others, and the verdict names the missing one:
+*not enough evidence*. So it is where a check did not run, failed or does not apply, and where a metric does not exist
+for these data: the verdict is never *meets* beside it, and `when_unsure: meets` does not change that.
+
 Exit codes: 0 met or documented, 1 exceeded, 3 not enough evidence or incomplete (`when_unsure` turns it into 0 or
-1), 4 nothing applied. `--fail-on critical` and `--fail-on warning` end with 1 on findings too. A test in JUnit XML
+1, except where something could not be examined), 4 nothing applied. `--fail-on critical` and `--fail-on warning` end with 1 on findings too. A test in JUnit XML
 is called after the rule's `id` and the attributes, so its history survives whoever is worst off.
 
 The text of a law changes. `status`, `in_force` and `as_of` are printed with the verdict, and an audit outside the

@@ -305,16 +305,21 @@ def test_rules_are_about_their_attributes_and_groups() -> None:
             methods=["thresholds"],
             attribute_at_decision=True,
         )
-    goals, ignored = read_goals(
-        "demographic_parity",
-        None,
-        {"id": "own", "title": "Own", "rules": [rule("of age", attributes=["age"]), rule("of all", by="all")]},
-        "binary",
-        known=["sex", "race"],
-        spread=1.0,
-    )
-    assert [one.name for one in ignored] == ["of age"]
+    of_all_pairs = {"id": "own", "title": "Own", "rules": [rule("of all", by="all")]}
+    goals, _ = read_goals("demographic_parity", None, of_all_pairs, "binary", known=["sex", "race"], spread=1.0)
     assert goals[0].covers(("sex", "race"))
+
+
+def test_nothing_meets_a_rule_of_an_attribute_that_is_not_protected() -> None:
+    options: dict[str, Any] = {"folds": 2, "methods": ["thresholds"], "attribute_at_decision": True}
+    for names, outcome in ((["sex"], "meets"), (["sex", "age"], "not_enough_evidence")):
+        policy = {"id": "own", "title": "Own", "rules": [rule("of sex", attributes=names, at_most=0.9)]}
+        found = mitigate(data(applicants(2400)), LogisticRegression(), policy=policy, **options)
+        assert found.verdict == outcome
+    assert "not a protected attribute of the data: age" in " ".join(map(str, found.notes))
+    policy = {"id": "own", "title": "Own", "rules": [rule("of rase", attributes=["rase"]), rule("of all")]}
+    with pytest.raises(SpecError, match="Did you mean 'race'"):
+        mitigate(data(applicants(2400)), LogisticRegression(), policy=policy, **options)
 
 
 def test_groups_below_the_share_of_a_rule_are_not_compared_and_nothing_is_shown_without_them() -> None:

@@ -11,22 +11,24 @@ from isonomia.languages import Message, msg
 from isonomia.report import Criterion, VerdictOutcome
 from isonomia.report.words import CRITERIA
 
-#: "unsettled": it was met, and is now not shown to be; that is not a breach.
-Step = Literal["worse", "unsettled", "better", "same", "new", "gone"]
+#: "unsettled": it was met, and is now not shown to be; that is not a breach. "unexamined": nothing was there to examine
+#: this time. "gone": the policy does not have the rule any more.
+Step = Literal["worse", "unexamined", "unsettled", "better", "same", "new", "gone"]
 
 STEPS: Mapping[Step, Message] = {
     "worse": msg("worse"),
+    "unexamined": msg("not examined again"),
     "unsettled": msg("no longer shown to be met"),
     "better": msg("better"),
     "same": msg("unchanged"),
     "new": msg("new"),
     "gone": msg("gone"),
 }
-#: The worse an outcome, the higher; what does not apply is no better and no worse than what is met.
+#: The worse an outcome, the higher.
 RANKS: Mapping[VerdictOutcome, int] = {
     "meets": 0,
     "documents": 0,
-    "not_applicable": 0,
+    "not_applicable": 1,
     "not_enough_evidence": 1,
     "incomplete": 1,
     "exceeds": 2,
@@ -38,13 +40,20 @@ def same_policy(before: Report, after: Report) -> bool:
     return before.verdict is not None and after.verdict is not None and before.verdict.policy == after.verdict.policy
 
 
-def step(before: Criterion | None, after: Criterion | None, when_unsure: str = "unsure") -> Step:
+def step(
+    before: Criterion | None, after: Criterion | None, when_unsure: str = "unsure", *, required: bool = False
+) -> Step:
     """What became of a criterion: its outcome decides, not its figure.
 
-    Evidence that is not enough any more is worse only for a policy that counts it as a breach.
+    Evidence that is not enough any more is worse only for a policy that counts it as a breach. A criterion that is
+    missing now was not examined again where the policy still requires it.
     """
-    if before is None or after is None:
-        return "new" if before is None else "gone"
+    if before is None or (not before.was_examined and after is not None and after.was_examined):
+        return "new"
+    if after is None:
+        return "unexamined" if required else "gone"
+    if before.was_examined and not after.was_examined:
+        return "unexamined"
     change = RANKS[after.outcome] - RANKS[before.outcome]
     if change > 0:
         return "worse" if RANKS[after.outcome] == RANKS["exceeds"] or when_unsure == "exceeds" else "unsettled"
@@ -54,9 +63,10 @@ def step(before: Criterion | None, after: Criterion | None, when_unsure: str = "
 def steps(before: Report, after: Report) -> list[tuple[Criterion | None, Criterion | None, Step]]:
     """The criteria of both reports, and what became of each; one that is new and exceeded is worse."""
     when = "unsure" if after.policy is None else after.policy.when_unsure
+    rules = set() if after.policy is None else {rule.id for rule in after.policy.rules}
     found: list[tuple[Criterion | None, Criterion | None, Step]] = []
     for first, second in paired(before, after):
-        change = step(first, second, when)
+        change = step(first, second, when, required=first is not None and first.rule in rules)
         if change == "new" and second is not None and second.outcome == "exceeds":
             change = "worse"
         found.append((first, second, change))

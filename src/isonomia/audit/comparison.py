@@ -76,6 +76,13 @@ class Comparison(Result):
         return any(part in counted for part in self.worse_in)
 
     @property
+    def unexamined(self) -> tuple[str, ...]:
+        """The criteria that the first audit examined and the second one could not."""
+        criteria = self.tables["criteria"]
+        steps = zip(criteria["criterion"].values, criteria["step"].values, strict=True)
+        return tuple(str(name) for name, change in steps if change == "unexamined")
+
+    @property
     def headline(self) -> Message:
         """How many criteria and gaps got worse, and other figures where they count."""
         columns = {"criteria": "step", "gaps": "trend", "changes": "direction"}
@@ -86,6 +93,12 @@ class Comparison(Result):
         }
         if not (compared["criteria"] or compared["gaps"] or (self.fail_on == "any" and compared["changes"])):
             return msg("Nothing could be compared: the reports share no criterion and no gap between the same groups.")
+        if not self.worse and self.unexamined:
+            return msg(
+                "{n:# criterion was|# criteria were} not examined again, so nothing shows that the model did not get "
+                "worse.",
+                n=len(self.unexamined),
+            )
         if not self.worse and not {"criteria", "gaps"} & {*self.worse_in}:
             return msg(
                 "Nothing got worse ({criteria:# criterion|# criteria} and {gaps:# gap|# gaps} compared).", **compared
@@ -116,8 +129,8 @@ class Comparison(Result):
 
     @property
     def exit_code(self) -> int:
-        """1 where something that counts got worse, else 0."""
-        return int(self.worse)
+        """1 where something that counts got worse, 3 where a criterion was not examined again, else 0."""
+        return 1 if self.worse else 3 if self.unexamined else 0
 
 
 @validated(fail_on=Choice(get_args(CompareOn)), tolerance=Number(at_least=0, below=1))
@@ -185,13 +198,17 @@ def compare(before: Any, after: Any, *, fail_on: CompareOn = "gaps", tolerance: 
 
 def _worse_criteria(old: Report, new: Report) -> Iterator[Message]:
     for first, second, change in steps(old, new):
-        if change == "worse" and second is not None:
+        if change in ("worse", "unexamined") and second is not None:
             yield msg(
                 "{criterion}: {before} before, {after} now. {sentence}",
                 criterion=second.key,
                 before=msg("not in this report") if first is None else CRITERIA[first.outcome],
                 after=CRITERIA[second.outcome],
                 sentence=second.sentence or second.name,
+            )
+        elif change == "unexamined" and first is not None:
+            yield msg(
+                "{criterion}: {before} before, not examined now.", criterion=first.key, before=CRITERIA[first.outcome]
             )
 
 

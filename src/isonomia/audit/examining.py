@@ -94,9 +94,9 @@ def _examined(entry: Check, subject: Subject, options: Mapping[str, Any], policy
     subject.sampled()  # by another check
     try:
         result = entry.examine(subject, options, policy)
-    except (NotApplicable, BudgetError) as error:
+    except NotApplicable as error:
         return _ended(entry, "not_applicable", reason=error_message(error))
-    except MissingExtraError as error:
+    except (MissingExtraError, BudgetError) as error:  # it applies, and was left out
         return _ended(entry, "skipped", reason=error_message(error))
     if not isinstance(result, Result):
         raise TypeError(f"the check returned {type(result).__name__}; a Result was expected")

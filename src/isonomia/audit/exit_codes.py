@@ -34,8 +34,9 @@ def failing(fail_on: FailOn) -> tuple[Severity, ...]:
 def exit_code(document: Document, policy: Policy | None = None, fail_on: FailOn = "verdict") -> int:
     """The exit code: 0 meets, 1 exceeds, 3 not enough evidence, 4 nothing evaluated, 5 a check failed.
 
-    Bad input (2) never gets this far: it raises. ``fail_on="critical"`` makes it 1 where there is a critical finding,
-    ``"warning"`` where there is a warning or worse; findings never turn a 1 into a 0.
+    Evidence that is too weak is what the policy's `when_unsure` says; a criterion that could not be examined is never
+    taken as met. Bad input (2) never gets this far: it raises. ``fail_on="critical"`` makes it 1 where there is a
+    critical finding, ``"warning"`` where there is a warning or worse; findings never turn a 1 into a 0.
     """
     counts = document.counts
     if counts["failed"]:
@@ -48,6 +49,7 @@ def exit_code(document: Document, policy: Policy | None = None, fail_on: FailOn 
         return 1
     if verdict is None:
         return 0
+    code = _CODES[verdict.outcome]
     if verdict.outcome in ("not_enough_evidence", "incomplete") and policy is not None:
-        return _UNSURE[policy.when_unsure]
-    return _CODES[verdict.outcome]
+        code = _UNSURE[policy.when_unsure]
+    return code if all(one.was_examined for one in verdict.criteria) else code or 3

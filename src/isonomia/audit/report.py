@@ -131,7 +131,7 @@ class Report:
         if not code:
             return
         criteria = () if self.verdict is None else self.verdict.criteria
-        broken = [one for one in criteria if one.outcome not in ("meets", "documents")]
+        broken = [one for one in criteria if not one.passes]
         worst = sorted(broken, key=lambda one: one.outcome != "exceeds")
         lines = [f"{one.key}: {(one.sentence or one.name)!s}" for one in worst]
         lines += [self._line(fold) for fold in self.folds if fold.severity in failing(fail_on)]

@@ -35,9 +35,10 @@ from isonomia.evidence import Result
 from isonomia.languages import Message, check_language, msg
 from isonomia.models import GroupThresholds, Model
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, validated
-from isonomia.policies import Policy, load_policy
+from isonomia.policies import Policy, check_attributes, load_policy
 from isonomia.report import Criterion, Document, Section
 from isonomia.subject import AllRoles, Settings, Subject
+from isonomia.subject.attributes import protected_names
 
 
 @validated(seed=SEED, n_boot=N_BOOT, level=LEVEL, min_per_group=MIN_PER_GROUP, missing=MISSING)
@@ -101,6 +102,7 @@ def audit(
     """
     settings = Settings(n_boot, level, seed, min_per_group, missing, reference)
     rules = None if policy is None else load_policy(policy)
+    check_attributes(() if rules is None else rules.rules, _protected(data, given))
     chosen = choose_checks(checks, () if rules is None else rules.checks)
     read = _options(options or {}, chosen)
     known = check_language(language)
@@ -119,7 +121,7 @@ def audit(
     decided = {} if rules is None else decide_figures(rules, subject, sections, faults)
     criteria = [criterion for each in decided.values() for criterion in each]
     sections = _finished(sections, subject, criteria, faults)
-    verdict = None if rules is None else conclude(rules, decided, sections, faults, on=now.date())
+    verdict = None if rules is None else conclude(rules, decided, sections, subject, faults, on=now.date())
     timings["verdict"] = time.perf_counter() - begun
     document = Document(
         msg("Audit of {name}", name=subject.name) if subject.name else msg("Audit"),
@@ -135,6 +137,13 @@ def audit(
         words=subject.words,
     )
     return Report(replace(document, sections=(*sections, *faults.sections.values())))
+
+
+def _protected(data: Any, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The protected attributes of what is going to be examined."""
+    if isinstance(data, Subject) and not {"protected", "sensitive_features"} & {*given}:
+        return tuple(column.name for column in data.attributes)
+    return protected_names(data, given)
 
 
 def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: ProgressLike = None) -> Report:

@@ -1,5 +1,6 @@
 """What is required: policies with their rules, limits, sources and standing."""
 
+from isonomia.policies.named_attributes import absent_attributes, check_attributes
 from isonomia.policies.policy import (
     Dates,
     Policy,
@@ -26,6 +27,8 @@ __all__ = [
     "Rule",
     "RuleSide",
     "Status",
+    "absent_attributes",
+    "check_attributes",
     "load_policy",
     "policy_names",
     "policy_schema",

@@ -151,7 +151,7 @@ class FindingsRule(BaseRule):
     of: Names = ()
     """Only findings of these checks, which the audit runs; else of every check that runs."""
     attributes: Names = ()
-    """Only findings about these columns."""
+    """Only findings about these protected attributes."""
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -181,6 +181,8 @@ class FigureRule(BaseRule):
             raise ValueError("give either a metric or a check")
         if self.table and not self.check:
             raise ValueError("`table` belongs to a check; name the check")
+        if self.attributes and (self.check or self.by == "everyone"):
+            raise ValueError("`attributes` choose groups; they need a metric, and not `by: everyone`")
         if self.metric:
             check_metric(self.metric)
         return self

@@ -63,6 +63,9 @@ class Criterion(Record, kind="criterion"):
         How many people the worst-off group lacks at the rate of the other one; None where the figure counts nobody.
     also : tuple of mapping
         Other groups that are shown to break the rule, as column and value.
+    examined : bool
+        False where nothing was there to examine: an attribute that is not protected, a check without a result. Such a
+        criterion never passes, whatever its policy makes of evidence that is too weak.
     """
 
     name: Message | str
@@ -83,6 +86,17 @@ class Criterion(Record, kind="criterion"):
     sentence: Message | None = None
     people: Estimate | None = None
     also: tuple[Mapping[str, str], ...] = ()
+    examined: bool = True
+
+    @property
+    def passes(self) -> bool:
+        """Whether what it requires was shown to be there."""
+        return self.outcome in ("meets", "documents")
+
+    @property
+    def was_examined(self) -> bool:
+        """Whether there was something to examine; reports of earlier versions say it by the outcome alone."""
+        return self.examined and self.outcome != "not_applicable"
 
     @property
     def key(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from isonomia.counting import Codes
 from isonomia.data import Dataset, bands_note, numbers, propose_bands, to_numpy
 from isonomia.data.frames import usual_kind
+from isonomia.data.roles import given_protected
 from isonomia.errors import DataError
 from isonomia.languages import Message
 from isonomia.typing import Floats
@@ -36,6 +37,19 @@ def read_attributes(given: Any, *, what: str = "sensitive_features", length: int
                 "Is it an identifier? Numbers can be cut into bands."
             )
     return encoded
+
+
+def protected_names(data: Any, reading: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the protected attributes that are going to be read, before any row is.
+
+    >>> protected_names({"age": [30]}, {"protected": {"age": [25, 60]}}), protected_names([0, 1], {})
+    (('age',), ())
+    """
+    if reading.get("sensitive_features") is not None:
+        return tuple(map(str, _named_columns(reading["sensitive_features"], "sensitive_features")))
+    if reading.get("protected") is not None:
+        return tuple(given_protected(reading["protected"]))
+    return data.protected if isinstance(data, Dataset) else ()
 
 
 def attributes_given(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.verdicts.metric_criteria import decide, unsure
-from isonomia.audit.verdicts.missing_criterion import missing_criterion
+from isonomia.audit.verdicts.missing_criterion import absent_reason, missing_criterion
 from isonomia.audit.verdicts.rule_evidence import Evidence
 from isonomia.audit.verdicts.verdict_sentences import documented, explained, overall_sentence
 from isonomia.errors import NotApplicable, SpecError, close_to
@@ -19,7 +19,7 @@ from isonomia.evidence.simultaneous import simultaneous_level
 from isonomia.languages import Message, People, msg
 from isonomia.languages.people import people_of
 from isonomia.metrics import METRICS
-from isonomia.policies import CheckRule, FigureRule, FindingsRule, policy_text
+from isonomia.policies import CheckRule, FigureRule, FindingsRule, absent_attributes, policy_text
 from isonomia.report import Criterion, Section, VerdictOutcome
 
 
@@ -33,13 +33,13 @@ def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, 
     try:
         figures, form = _figures(rule, _result(rule.check, sections))
     except NotApplicable as error:
-        return missing_criterion(rule, "not_enough_evidence", error.message)
+        return missing_criterion(rule, "not_enough_evidence", error.message, examined=False)
     together = n_picks - 1 + max(len(figures), 1)  # the worst row counts, so all rows are looked at
     valued = [(one, evidence) for one in figures if (evidence := _evidence(one.figure, level, together))]
     if not valued:
         notes = [str(one.figure.note) for one in figures if one.figure.note]
         why: Message | str = notes[0] if notes else msg("the check reports no such figure")
-        return missing_criterion(rule, "not_enough_evidence", why)
+        return missing_criterion(rule, "not_enough_evidence", why, examined=False)
     outcome, worst, evidence = _worst(rule, valued)
     reason = unsure(rule, evidence, form) if outcome == "not_enough_evidence" else None
     statement = overall_sentence(rule, name, form, evidence, worst.who)
@@ -75,15 +75,19 @@ def _worst(rule: CheckRule, valued: Sequence[tuple[_Reported, Evidence]]) -> tup
     return min(each, key=lambda one: (order.index(one[0]), rule.sign * (one[2].value - rule.limit)))
 
 
-def findings_criterion(rule: FindingsRule, sections: Sequence[Section]) -> Criterion:
-    """How many findings there are of a severity or worse, compared with how many are allowed."""
+def findings_criterion(rule: FindingsRule, sections: Sequence[Section], known: Sequence[str]) -> Criterion:
+    """How many findings there are of a severity or worse, compared with how many are allowed.
+
+    `known` are the protected attributes of the data. Few findings are shown only where everything was examined.
+    """
     name = policy_text(rule.name)
     ran = {section.code: section for section in sections if section.result is not None}
-    failed = [section.code for section in sections if section.outcome == "failed"]
-    absent = [code for code in rule.of if code not in ran] if rule.of else failed
+    stopped = [section.code for section in sections if section.outcome in ("failed", "skipped")]
+    absent = [code for code in rule.of if code not in ran] if rule.of else stopped
     relevant = [section for section in ran.values() if not rule.of or section.code in rule.of]
     if not relevant:
-        return missing_criterion(rule, "not_enough_evidence", _why_absent(absent, sections))
+        return missing_criterion(rule, "not_enough_evidence", _why_absent(absent, sections), examined=False)
+    nobodys = absent_attributes(rule, known)
     grades = SEVERITIES[: SEVERITIES.index(rule.severity) + 1]
     found = [
         finding
@@ -93,8 +97,9 @@ def findings_criterion(rule: FindingsRule, sections: Sequence[Section]) -> Crite
     ]
     outcome: VerdictOutcome = "exceeds" if len(found) > rule.at_most else "meets"
     reason = None
-    if outcome == "meets" and absent:
-        outcome, reason = "not_enough_evidence", _why_absent(absent, sections)
+    if outcome == "meets" and (absent or nobodys):
+        outcome = "not_enough_evidence"
+        reason = _why_absent(absent, sections) if absent else absent_reason(nobodys[0], known)
     facts = {"found": len(found), "allowed": rule.at_most, "criterion": name}
     statement = _COUNTED[rule.severity](facts)
     return Criterion(
@@ -108,6 +113,7 @@ def findings_criterion(rule: FindingsRule, sections: Sequence[Section]) -> Crite
         rule=rule.id,
         measure="count",
         sentence=_with_first(explained(statement, outcome, reason), found),
+        examined=not (absent or nobodys),
     )
 
 
@@ -131,8 +137,21 @@ def _with_first(sentence: Message, found: Sequence[Any]) -> Message:
     return msg("{sentence} The first: {finding}", sentence=sentence, finding=found[0].message)
 
 
-def figure_criteria(rule: FigureRule, sections: Sequence[Section], minimum: int) -> list[Criterion]:
-    """Whether the report holds a figure with its interval and the number of people: one criterion per grouping."""
+def figure_criteria(
+    rule: FigureRule, sections: Sequence[Section], minimum: int, known: Sequence[str]
+) -> list[Criterion]:
+    """Whether the report holds a figure with its interval and the number of people: one criterion per grouping.
+
+    `known` are the protected attributes of the data; one for each that the rule names and that is not among them.
+    """
+    absent = [
+        missing_criterion(rule, "incomplete", absent_reason(name, known), by=(name,), examined=False)
+        for name in absent_attributes(rule, known)
+    ]
+    return [*_figure_criteria(rule, sections, minimum), *absent]
+
+
+def _figure_criteria(rule: FigureRule, sections: Sequence[Section], minimum: int) -> list[Criterion]:
     try:
         result = _result(rule.checks[0], sections)
         if rule.check:
@@ -144,7 +163,7 @@ def figure_criteria(rule: FigureRule, sections: Sequence[Section], minimum: int)
             ]
         return _by_group(rule, result, minimum)
     except NotApplicable as reason:
-        return [missing_criterion(rule, "incomplete", reason.message)]
+        return [missing_criterion(rule, "incomplete", reason.message, examined=False)]
 
 
 def _of_check(rule: FigureRule, result: Result) -> Criterion:

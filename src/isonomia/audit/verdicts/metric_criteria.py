@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.naming import class_of, metric_title
-from isonomia.audit.verdicts.missing_criterion import missing_criterion
+from isonomia.audit.verdicts.missing_criterion import absent_reason, missing_criterion
 from isonomia.audit.verdicts.rule_evidence import Evidence, GroupQuestion, group_questions, overall_evidence
 from isonomia.audit.verdicts.verdict_sentences import (
     Compared,
@@ -22,7 +22,7 @@ from isonomia.errors import FAULTS, NotApplicable, SpecError
 from isonomia.evidence import Estimate, affected
 from isonomia.languages import Message, OutcomeName, People, msg
 from isonomia.metrics import METRICS
-from isonomia.policies import LimitRule, Policy, Rule, policy_text
+from isonomia.policies import LimitRule, Policy, Rule, absent_attributes, policy_text
 from isonomia.report import Criterion, Point, VerdictOutcome
 from isonomia.subject import Subject
 
@@ -57,7 +57,20 @@ def metric_criteria(
             raise
         except FAULTS as error:
             found[rule.id].append(undecided(rule, error))
+    for rule in rules:
+        found[rule.id] += _absent(rule, subject)
     return found
+
+
+def _absent(rule: Rule, subject: Subject) -> list[Criterion]:
+    """A criterion for each attribute that the rule names and that is not protected: nobody compared its groups."""
+    known = [column.name for column in subject.attributes]
+    return [
+        missing_criterion(
+            rule, "not_enough_evidence", absent_reason(name, known), n=len(subject), by=(name,), examined=False
+        )
+        for name in absent_attributes(rule, known)
+    ]
 
 
 def _in_own_unit(rule: Rule, subject: Subject) -> Rule:
@@ -115,7 +128,7 @@ def _criterion(rule: Rule, question: Question, subject: Subject, n_picks: int) -
         if question.pairs:
             return _of_groups(question, question.evidence(level, n_picks), level)
     except NotApplicable as reason:
-        return missing_criterion(rule, "not_applicable", reason.message, n=len(subject))
+        return missing_criterion(rule, "not_applicable", reason.message, n=len(subject), examined=False)
     too_few = msg(
         "fewer than two groups by {way} have {least:int} rows and a value",
         way=" x ".join(question.by),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from isonomia.audit.verdicts.verdict_sentences import without_figure
 from isonomia.evidence import Estimate
-from isonomia.languages import Message
+from isonomia.languages import Message, msg
 from isonomia.policies import BaseRule, FigureRule, FindingsRule, LimitRule, Rule, policy_text
 from isonomia.report import Criterion, VerdictOutcome
 
@@ -20,8 +20,9 @@ def missing_criterion(
     by: tuple[str, ...] = (),
     who: Mapping[str, str] | None = None,
     reference: Mapping[str, str] | None = None,
+    examined: bool = True,
 ) -> Criterion:
-    """The criterion of a rule whose figure is missing, and why."""
+    """The criterion of a rule whose figure is missing, and why; not `examined` where there was nothing to look at."""
     name = policy_text(rule.name)
     limit = rule.limit if isinstance(rule, LimitRule) else rule.at_most if isinstance(rule, FindingsRule) else None
     return Criterion(
@@ -39,9 +40,18 @@ def missing_criterion(
         sentence=without_figure(name, outcome, reason, by),
         metric=rule.metric if isinstance(rule, Rule) else "",
         measure=rule.measure if isinstance(rule, Rule) else "",
+        examined=examined,
     )
 
 
 def undecided(rule: BaseRule, reason: Message) -> Criterion:
     """The criterion of a rule that could not be decided since something went wrong: never one that is met."""
-    return missing_criterion(rule, "incomplete" if isinstance(rule, FigureRule) else "not_enough_evidence", reason)
+    outcome: VerdictOutcome = "incomplete" if isinstance(rule, FigureRule) else "not_enough_evidence"
+    return missing_criterion(rule, outcome, reason, examined=False)
+
+
+def absent_reason(name: str, known: Sequence[str]) -> Message:
+    """That a rule names what is not a protected attribute of the data."""
+    if not known:
+        return msg("{name} is not a protected attribute of the data, which have none", name=name)
+    return msg("{name} is not a protected attribute of the data ({known})", name=name, known=", ".join(known))

@@ -170,12 +170,6 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
     """
     measured = _measured(rule, subject)
     assert measured.groups is not None
-    known = [column.name for column in subject.attributes]
-    unknown = [name for name in rule.attributes if name not in known]
-    if unknown:
-        raise NotApplicable(
-            msg("{name} is not a protected attribute of the data ({known})", name=unknown[0], known=", ".join(known))
-        )
     minimum = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject))))
     names = measured.judged([METRICS[rule.metric].id])
     reference = "best" if rule.against == "best" else subject.settings.reference

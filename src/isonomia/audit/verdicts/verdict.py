@@ -18,7 +18,16 @@ from isonomia.audit.verdicts.policy_texts import basis_of, standing_of
 from isonomia.audit.verdicts.verdict_sentences import verdict_sentence
 from isonomia.errors import FAULTS, SpecError
 from isonomia.languages import Message, Words, msg
-from isonomia.policies import BaseRule, CheckRule, FigureRule, FindingsRule, Policy, Rule, policy_text
+from isonomia.policies import (
+    BaseRule,
+    CheckRule,
+    FigureRule,
+    FindingsRule,
+    Policy,
+    Rule,
+    check_attributes,
+    policy_text,
+)
 from isonomia.report import Criterion, Section, Verdict, VerdictOutcome
 from isonomia.subject import Subject
 
@@ -28,9 +37,10 @@ def judge(policy: Policy, subject: Subject, sections: Sequence[Section] = (), *,
 
     *Exceeds* needs an interval beyond the limit that holds for all pairs of groups, attributes and rules of the policy
     together: on fair data some limit is exceeded in at most (1 - level) of the cases. *Meets* needs every comparison to
-    be shown to keep the limit (one-sided tests; all of them must reject, so none needs a correction) and nobody left
-    out. Everything else is *not enough evidence*. A documentation profile has no limits: it *documents* the figures it
-    asks for, or is *incomplete*.
+    be shown to keep the limit (one-sided tests; all of them must reject, so none needs a correction), nobody left out,
+    and no rule that could not be examined. Everything else is *not enough evidence*, or *not applicable* where no rule
+    at all could be asked. A documentation profile has no limits: it *documents* the figures it asks for, or is
+    *incomplete*.
 
     Parameters
     ----------
@@ -39,9 +49,14 @@ def judge(policy: Policy, subject: Subject, sections: Sequence[Section] = (), *,
         The checks of the audit, for rules about them.
     on
         The day of the audit, today by default: outside the policy's dates the verdict says so.
+
+    Raises
+    ------
+    SpecError
+        Where a rule names attributes and none of them is protected.
     """
     faults = Faults()
-    return conclude(policy, decide_figures(policy, subject, sections, faults), sections, faults, on=on)
+    return conclude(policy, decide_figures(policy, subject, sections, faults), sections, subject, faults, on=on)
 
 
 #: The criteria of each rule, by its id.
@@ -49,12 +64,19 @@ Decided = Mapping[str, Sequence[Criterion]]
 
 
 def conclude(
-    policy: Policy, decided: Decided, sections: Sequence[Section], faults: Faults, *, on: date | None = None
+    policy: Policy,
+    decided: Decided,
+    sections: Sequence[Section],
+    subject: Subject,
+    faults: Faults,
+    *,
+    on: date | None = None,
 ) -> Verdict:
     """The verdict from what was decided about figures, and from the findings of these sections."""
+    known = _known(subject)
 
     def of(rule: BaseRule) -> Sequence[Criterion]:
-        return [findings_criterion(rule, sections)] if isinstance(rule, FindingsRule) else decided[rule.id]
+        return [findings_criterion(rule, sections, known)] if isinstance(rule, FindingsRule) else decided[rule.id]
 
     criteria = tuple(criterion for rule in policy.rules for criterion in _decided(rule, of, faults))
     outcome = worst([criterion.outcome for criterion in criteria])
@@ -100,6 +122,8 @@ def _spoken(criterion: Criterion, words: Words) -> Criterion:
 
 def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section], faults: Faults) -> Decided:
     """The criteria of every rule about figures, in the words of the file; intervals of all limits hold together."""
+    known = _known(subject)
+    check_attributes(policy.rules, known)
     metrics = [rule for rule in policy.rules if isinstance(rule, Rule)]
     others = sum(isinstance(rule, CheckRule) for rule in policy.rules)
 
@@ -112,7 +136,9 @@ def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section]
     def of(rule: BaseRule) -> Sequence[Criterion]:
         if isinstance(rule, CheckRule):
             return [check_criterion(rule, sections, subject.settings.level, n_picks)]
-        return figure_criteria(rule, sections, policy.min_per_group) if isinstance(rule, FigureRule) else found[rule.id]
+        if isinstance(rule, FigureRule):
+            return figure_criteria(rule, sections, policy.min_per_group, known)
+        return found[rule.id]
 
     about_figures = [rule for rule in policy.rules if not isinstance(rule, FindingsRule)]
     return {
@@ -121,14 +147,22 @@ def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section]
     }
 
 
+def _known(subject: Subject) -> list[str]:
+    """The protected attributes of the data."""
+    return [column.name for column in subject.attributes]
+
+
 #: The worst first; the first that occurs is that of all together.
 _WORST_FIRST: tuple[VerdictOutcome, ...] = ("exceeds", "not_enough_evidence", "incomplete", "meets", "documents")
 
 
 def worst(outcomes: Sequence[VerdictOutcome]) -> VerdictOutcome:
-    """The outcome that summarises several.
+    """The outcome that summarises several; a rule that does not apply leaves the others without a "meets".
 
     >>> worst(["meets", "not_enough_evidence"])
     'not_enough_evidence'
+    >>> worst(["meets", "not_applicable"]), worst(["not_applicable"])
+    ('not_enough_evidence', 'not_applicable')
     """
-    return next((kind for kind in _WORST_FIRST if kind in outcomes), "not_applicable")
+    found = next((kind for kind in _WORST_FIRST if kind in outcomes), "not_applicable")
+    return "not_enough_evidence" if found == "meets" and "not_applicable" in outcomes else found

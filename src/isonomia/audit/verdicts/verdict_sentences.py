@@ -123,7 +123,8 @@ def without_figure(
 
 def verdict_sentence(outcome: VerdictOutcome, criteria: Sequence[Criterion]) -> Message:
     """The verdict: its worst criterion as a sentence, and how many more there are."""
-    same = sorted((one for one in criteria if one.outcome == outcome), key=_margin)
+    unexamined = ("not_applicable",) if outcome == "not_enough_evidence" else ()
+    same = sorted((one for one in criteria if one.outcome in (outcome, *unexamined)), key=_margin)
     if not same or (outcome == "not_applicable" and same[0].sentence is None):
         return msg("No criterion of the policy applies to this subject.")
     first, more = same[0].sentence or Message.literal(str(same[0].name)), len(same) - 1

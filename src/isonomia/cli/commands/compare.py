@@ -44,7 +44,8 @@ def compare(
 ) -> None:
     """Compare two reports: did the new model get worse?
 
-    Ends with 1 where something that counts got worse: --fail-on says what counts.
+    Ends with 1 where something that counts got worse (--fail-on says what counts), and with 3 where a criterion of the
+    policy was not examined again.
     """
     from isonomia.atomic import write_whole
     from isonomia.audit import compare as compare_reports

@@ -2,7 +2,8 @@
 
 Names are stable over runs: a criterion is called after its rule and attributes, a check after its code. What fails is
 what ends the command with 1: a criterion that is exceeded, and checks with findings of the severity that `fail_on`
-names. "Not enough evidence" is an error, a failure or a pass, as the policy's `when_unsure` says, and always visible.
+names. "Not enough evidence" is an error, a failure or a pass, as the policy's `when_unsure` says, and always visible;
+what could not be examined never passes.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def comparison_junit(comparison: Comparison, language: str = "en") -> str:
 def _compared(
     classname: str, table: Table, row: int, columns: tuple[str, str], language: str, *, counts: bool
 ) -> ET.Element:
-    """A figure before and after; failed where it got worse and that counts."""
+    """A figure before and after; failed where it got worse and that counts, an error where it was not examined."""
     from isonomia.report.texts import figure
 
     name, change = (str(table[column].values[row]) for column in columns)
@@ -78,6 +79,8 @@ def _compared(
     text = msg("{name}: {before} before, {after} now.", name=name, before=before, after=after).text(language)
     if change == "worse" and counts:
         _child(case, "failure", text, kind="worse")
+    elif change == "unexamined":
+        _child(case, "error", text, kind="unexamined")
     else:
         ET.SubElement(case, "system-out").text = _xml(text)
     return case
@@ -105,7 +108,8 @@ def _criterion(verdict: Verdict, criterion: Criterion, language: str, unsure: st
     name = criterion.key or _text(criterion.name, language)
     case = _case(f"isonomia.policy.{verdict.policy}", name)
     text = _text(criterion.sentence or criterion.reason, language) or f"{criterion.estimate}"
-    tags = {"exceeds": "failure", "not_enough_evidence": unsure, "incomplete": unsure, "not_applicable": "skipped"}
+    unsure = unsure if criterion.examined else unsure or "error"
+    tags = {"exceeds": "failure", "not_enough_evidence": unsure, "incomplete": unsure, "not_applicable": "error"}
     tag = tags.get(criterion.outcome)
     if tag is None:
         ET.SubElement(case, "system-out").text = _xml(text)

@@ -12,7 +12,7 @@ from isonomia.errors import SpecError, close_to
 from isonomia.evidence import THRESHOLDS
 from isonomia.metrics import METRICS
 from isonomia.mitigation.judging.bands import CRITERIA, NUMBER_CRITERIA
-from isonomia.policies import BaseRule, Policy, Rule, load_policy
+from isonomia.policies import BaseRule, Policy, Rule, absent_attributes, check_attributes, load_policy
 
 #: The largest difference of rates, and the smallest ratio, unless another limit is given.
 LIMIT, RATIO_LIMIT = 0.05, 0.8
@@ -52,6 +52,8 @@ class Goal:
         Groups with fewer rows, or a smaller share of them, are not compared; 0 for the setting `min_per_group`.
     deviations : float, optional
         The limit in standard deviations of the true outcomes, where it was set so.
+    absent : tuple of str
+        Attributes that the rule names too and that are not protected: nothing is shown to meet it.
     """
 
     criterion: str
@@ -61,6 +63,7 @@ class Goal:
     min_rows: int = 0
     min_share: float = 0.0
     deviations: float | None = None
+    absent: tuple[str, ...] = ()
 
     def covers(self, way: Sequence[str]) -> bool:
         """Whether it is about the groups of these attributes."""
@@ -127,13 +130,20 @@ def read_goal(goal: str, limit: float | None, task: str, *, spread: float) -> Go
 def goals_of(
     policy: PolicyLike, task: str, *, known: Sequence[str], spread: float
 ) -> tuple[tuple[Goal, ...], tuple[BaseRule, ...]]:
-    """What the rules of a policy require of a fix, and the rules that no fix is judged by."""
+    """What the rules of a policy require of a fix, and the rules that no fix is judged by.
+
+    Raises
+    ------
+    SpecError
+        Where a rule names attributes and none of them is protected.
+    """
     read = load_policy(policy)
+    check_attributes(read.rules, known)
     found: dict[BaseRule, Goal | None] = {}
     for rule in read.rules:
-        goal = _of_rule(rule, _criteria(task), spread)
-        usable = goal is not None and set(goal.attributes) <= {*known}
-        found[rule] = replace(goal, min_rows=read.min_per_group) if goal is not None and usable else None
+        goal, absent = _of_rule(rule, _criteria(task), spread), absent_attributes(rule, known)
+        there = tuple(name for name in rule.attributes if name in known) if isinstance(rule, Rule) else ()
+        found[rule] = goal and replace(goal, min_rows=read.min_per_group, attributes=there, absent=absent)
     goals = tuple(one for one in found.values() if one is not None)
     return goals, tuple(rule for rule, one in found.items() if one is None)
 

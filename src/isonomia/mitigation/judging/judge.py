@@ -94,12 +94,13 @@ def judge(
         named = listed([" x ".join(way) for way in ways])
         raise SpecError(f"No rule of the policy is about {named}. Name other `attributes`, or give `goal` and `limit`.")
     left_out = tuple(sorted(set().union(*(comparison.gaps.left_out[figure] for _, figure in wanted))))
+    unseen = left_out or any(goal.absent for goal in goals)
     verdicts: dict[str, Verdict] = {}
     figures, of = {}, {}
     for fix, name in enumerate(comparison.names):
         after = comparison.bands.after
         each = [goal.verdict(float(after.low[fix, i]), float(after.high[fix, i])) for goal, i in wanted]
-        verdicts[name] = _worst([*each, "not_enough_evidence"] if left_out else each)
+        verdicts[name] = _worst([*each, "not_enough_evidence"] if unseen else each)
         far = [_excess(goal, float(after.value[fix, i])) for goal, i in wanted]
         if max(far) <= 0:  # nothing is missed: the figure that was furthest before
             far = [_excess(goal, float(comparison.bands.before.value[i])) for goal, i in wanted]

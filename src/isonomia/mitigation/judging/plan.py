@@ -117,6 +117,15 @@ class Plan:
             for goal in self.goals
             if goal.deviations is not None
         )
+        absent = dict.fromkeys(name for goal in self.goals for name in goal.absent)
+        if absent:
+            parts["notes"] += (
+                msg(
+                    "The policy also names what is not a protected attribute of the data: {names}. So nothing is shown "
+                    "to meet it.",
+                    names=", ".join(absent),
+                ),
+            )
         if self.ignored:
             names = ", ".join(rule.name for rule in self.ignored)
             parts["notes"] += (msg("Rules of the policy that fixes are not judged by: {names}.", names=names),)
