@@ -33,8 +33,9 @@ code 2) where the rule names no other; else the rule is applied to the others, a
 for these data: the verdict is never *meets* beside it, and `when_unsure: meets` does not change that.
 
 Exit codes: 0 met or documented, 1 exceeded, 3 not enough evidence or incomplete (`when_unsure` turns it into 0 or
-1, except where something could not be examined), 4 nothing applied. `--fail-on critical` and `--fail-on warning` end with 1 on findings too. A test in JUnit XML
-is called after the rule's `id` and the attributes, so its history survives whoever is worst off.
+1, except where something could not be examined), 4 nothing applied. `--fail-on critical` and `--fail-on warning` end
+with 1 on findings too. A test in JUnit XML is called after the rule's `id` and the attributes, so its history survives
+whoever is worst off.
 
 The text of a law changes. `status`, `in_force` and `as_of` are printed with the verdict, and an audit outside the
 dates says so.

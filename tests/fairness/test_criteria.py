@@ -90,9 +90,9 @@ def test_compas_false_positive_rates(shared_data: Path) -> None:
 
 
 def test_sentences_about_several_classes_name_the_class() -> None:
-    truth = ["now", "soon", "wait"] * 40
-    said = ["now", "soon", "wait"] * 20 + ["wait", "soon", "wait"] * 20
-    sex = {"sex": ["m"] * 60 + ["f"] * 60}
+    truth = ["now", "soon", "wait"] * 80
+    said = ["now", "soon", "wait"] * 40 + ["wait", "soon", "wait"] * 40
+    sex = {"sex": ["m"] * 120 + ["f"] * 120}
     told = {
         name: getattr(fairness, name)(truth, said, sensitive_features=sex, n_boot=20)
         for name in ("equal_opportunity", "predictive_parity", "negative_predictive_parity")

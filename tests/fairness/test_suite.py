@@ -124,9 +124,9 @@ def test_other_measures_are_those_of_brute_force(weighted: bool) -> None:
 
 
 def test_average_odds_is_held_against_the_threshold_when_asked() -> None:
-    y = np.tile([1] * 20 + [0] * 20, 2)
-    p = np.r_[[1] * 16 + [0] * 4 + [1] * 4 + [0] * 16, [1] * 12 + [0] * 8 + [1] * 4 + [0] * 16]
-    s = ["a"] * 40 + ["b"] * 40
+    y = np.tile([1] * 40 + [0] * 40, 2)
+    p = np.r_[[1] * 32 + [0] * 8 + [1] * 8 + [0] * 32, [1] * 24 + [0] * 16 + [1] * 8 + [0] * 32]
+    s = ["a"] * 80 + ["b"] * 80
     worst = fairness.equalized_odds(y, p, sensitive_features=s, threshold=0.15)
     mean = fairness.equalized_odds(y, p, sensitive_features=s, threshold=0.15, aggregate="mean")
     assert (worst.difference.value, worst.passes) == (pytest.approx(0.2), False)

@@ -55,6 +55,10 @@ class Message(Encoded, kind="message"):
         """The message that `to_dict` wrote; its text is made anew."""
         return cls(given["template"], decode(given["params"]))
 
+    def __repr__(self) -> str:
+        """The English text as a text is shown: lists of messages can be read."""
+        return repr(self.text())
+
     @classmethod
     def literal(cls, text: str) -> Message:
         """A text without gaps: braces in it mean nothing.

@@ -55,6 +55,14 @@ class Measured:
         """Whether the value is a simple proportion of `size`."""
         return self.metric.rate is not None or self.metric.proportion
 
+    def enough(self, rows: NDArray[Any], least: float) -> Bools:
+        """Which of the first sets have as many rows; for a rate as many cases too, those of its denominator.
+
+        Of a group of 40 with 5 positives the true positive rate rests on 5 people.
+        """
+        known: Bools = rows >= least
+        return known & (self.n[: len(rows)] >= least) if self.rate else known
+
     @property
     def odds(self) -> bool:
         """Whether the value is the odds of a simple proportion of `size`."""

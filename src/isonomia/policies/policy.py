@@ -69,7 +69,7 @@ class Policy(BaseModel):
     about: Text = ""
     """What a reader has to know about it; printed with the verdict."""
     min_per_group: int = Field(default=30, ge=1)
-    """Groups with fewer rows are not compared; without them nothing is shown to be met."""
+    """Groups with fewer rows, or fewer cases of a rate, are not compared; without them nothing is shown to be met."""
     when_unsure: Literal["unsure", "meets", "exceeds"] = "unsure"
     """The exit code of evidence that is too weak: unsure (3), meets (0) or exceeds (1)."""
     rules: Annotated[tuple[AnyRule, ...], Field(min_length=1, max_length=200)]

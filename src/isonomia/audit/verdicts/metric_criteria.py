@@ -129,13 +129,16 @@ def _criterion(rule: Rule, question: Question, subject: Subject, n_picks: int) -
             return _of_groups(question, question.evidence(level, n_picks), level)
     except NotApplicable as reason:
         return missing_criterion(rule, "not_applicable", reason.message, n=len(subject), examined=False)
-    too_few = msg(
-        "fewer than two groups by {way} have {least:int} rows and a value",
-        way=" x ".join(question.by),
-        least=question.minimum,
-    )
-    named = _joined(too_few, _left_out(question))
+    named = _joined(_too_few(question), _left_out(question))
     return missing_criterion(rule, "not_enough_evidence", named, n=len(subject), by=question.by)
+
+
+def _too_few(question: GroupQuestion) -> Message:
+    """That no two groups can be compared, and what there is too little of."""
+    way = " x ".join(question.by)
+    if any(question.few_cases(index) is not None for index in question.left_out):
+        return msg("fewer than two groups by {way} have {least:int} cases of this rate", way=way, least=question.cases)
+    return msg("fewer than two groups by {way} have {least:int} rows and a value", way=way, least=question.minimum)
 
 
 def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Criterion:
@@ -239,22 +242,34 @@ def _by_tests(rule: Rule, evidence: Evidence, level: float) -> Message | None:
 
 
 def _left_out(question: GroupQuestion) -> Message | None:
-    """Who was left out of the comparison, by name."""
-    if not question.left_out:
-        return None
-    named = [
-        Message(
-            "{group} ({n:int})", {"group": People.of(question.groups[i].texts), "n": int(question.measured.sizes[i])}
+    """Who was left out of the comparison, by name: those with few rows, and those with few cases of the rate."""
+    few = {index: question.few_cases(index) for index in question.left_out}
+    small = [(index, int(question.measured.sizes[index])) for index, cases in few.items() if cases is None]
+    thin = [(index, cases) for index, cases in few.items() if cases is not None]
+    found: Message | None = None
+    if small:
+        found = msg("groups too small to compare: {groups}", groups=_named(question, small))
+    if thin:
+        of_cases = msg(
+            "groups with fewer than {least:int} cases of this rate: {groups}",
+            least=question.cases,
+            groups=_named(question, thin),
         )
-        for i in question.left_out[:NAMED]
+        found = of_cases if found is None else _joined(found, of_cases)
+    return found
+
+
+def _named(question: GroupQuestion, groups: Sequence[tuple[int, int]]) -> Message:
+    """The first groups by name, each with a number."""
+    named = [
+        Message("{group} ({n:int})", {"group": People.of(question.groups[index].texts), "n": n})
+        for index, n in groups[:NAMED]
     ]
     names = named[0]
     for one in named[1:]:
         names = Message("{names}, {one}", {"names": names, "one": one})
-    more = len(question.left_out) - NAMED
-    if more > 0:
-        return msg("groups too small to compare: {groups} and {more:int} more", groups=names, more=more)
-    return msg("groups too small to compare: {groups}", groups=names)
+    more = len(groups) - NAMED
+    return msg("{groups} and {more:int} more", groups=names, more=more) if more > 0 else names
 
 
 def _joined(first: Message, second: Message | None) -> Message:

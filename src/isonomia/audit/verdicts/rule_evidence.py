@@ -32,7 +32,7 @@ from isonomia.metrics import METRICS, Measured, evaluate
 from isonomia.metrics.applicable import TASKS
 from isonomia.policies import Policy, Rule
 from isonomia.subject import Subject
-from isonomia.typing import Floats
+from isonomia.typing import Bools, Floats
 
 Indices = NDArray[np.intp]
 
@@ -75,7 +75,7 @@ class GroupQuestion:
     """A rule about the groups of one way of grouping: who is compared with whom, and who was left out.
 
     `pairs` are the sets compared, by the name of the metric (one for each class of several): all pairs in both
-    directions, or each group with the reference.
+    directions, or each group with the reference. A group needs `minimum` rows, and of a rate `cases` of its own.
     """
 
     rule: Rule
@@ -85,6 +85,15 @@ class GroupQuestion:
     base: int | None
     left_out: tuple[int, ...]
     minimum: int
+    cases: int
+
+    def few_cases(self, index: int) -> int | None:
+        """The cases of a group that has enough rows, where these are too few for the rate; else None."""
+        if self.measured.sizes[index] < self.minimum:
+            return None
+        names = self.measured.judged([METRICS[self.rule.metric].id])
+        fewest = min((self.measured.measured[name] for name in names), key=lambda part: part.n[index])
+        return int(fewest.n[index]) if fewest.rate and fewest.n[index] < self.cases else None
 
     @property
     def rows(self) -> int:
@@ -185,13 +194,13 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
             continue
         base = stratum.reference if _names_reference(reference, stratum.by) and not stratum.absent else None
         index = np.array(stratum.members, dtype=np.intp)
-        enough = measured.sizes[index] >= minimum
-        valued = np.array([~np.isnan(measured.measured[name].value[index]) for name in names])
-        left_out = index[~(enough & valued.all(axis=0))]
+        rows = measured.sizes[index] >= minimum
+        enough = {name: rows & _judged(measured, name, policy.min_per_group)[index] for name in names}
+        left_out = index[~np.all(list(enough.values()), axis=0)]
         pairs = {
             name: pair
-            for name, known in zip(names, valued, strict=True)
-            if (pair := _pairs(index[enough & known], base, rule, len(measured.sizes)))[0].size
+            for name, known in enough.items()
+            if (pair := _pairs(index[known], base, rule, len(measured.sizes)))[0].size
         }
         questions.append(
             GroupQuestion(
@@ -202,9 +211,17 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
                 base=base,
                 left_out=tuple(left_out.tolist()),
                 minimum=minimum,
+                cases=policy.min_per_group,
             )
         )
     return questions
+
+
+def _judged(measured: GroupMetrics, name: str, least: int) -> Bools:
+    """The groups whose value rests on enough rows and cases."""
+    part = measured.measured[name]
+    sizes = measured.sizes
+    return part.enough(sizes, least) & ~np.isnan(part.value[: len(sizes)])
 
 
 def overall_evidence(rule: Rule, subject: Subject, level: float, rows: int) -> Evidence:

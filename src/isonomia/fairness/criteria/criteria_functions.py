@@ -13,10 +13,10 @@ from isonomia.subject import SubjectOptions
 _PARAMETERS = """Parameters
 ----------
 data, model, by, control, **given
-    As in `group_metrics`. Groups with fewer than `min_per_group` rows (10 by default) are shown, flagged and left out
-    of the gap.
+    As in `group_metrics`. Groups with fewer than `min_per_group` rows or cases of the rate (30 by default) are shown
+    and left out of the gap.
 threshold : float, optional
-    The largest difference (0.1 by default), or the smallest ratio (0.8).
+    The largest difference (0.1 by default; of predicted numbers 0.2 standard deviations), or the smallest ratio (0.8).
 aggregate : "worst" or "mean"
     Which is compared with the threshold where there are several rates or classes.
 
@@ -72,7 +72,7 @@ C. Dwork et al. (2012), Fairness through awareness, ITCS.
 
 Examples
 --------
->>> r = demographic_parity([1, 0] * 10 + [1, 1] * 10, sensitive_features=["a"] * 20 + ["b"] * 20)
+>>> r = demographic_parity([1, 0] * 40 + [1, 1] * 40, sensitive_features=["a"] * 80 + ["b"] * 80)
 >>> r.difference.value, r.ratio.value, r.passes
 (0.5, 0.5, False)
 """,
@@ -87,7 +87,7 @@ US Uniform Guidelines on Employee Selection Procedures, 29 CFR 1607.4 (D): a rul
 
 Examples
 --------
->>> r = disparate_impact([1] * 8 + [0] * 2 + [1] * 2 + [0] * 8, sensitive_features=["a"] * 10 + ["b"] * 10)
+>>> r = disparate_impact([1] * 32 + [0] * 8 + [1] * 8 + [0] * 32, sensitive_features=["a"] * 40 + ["b"] * 40)
 >>> r.ratio.value, r.passes
 (0.25, False)
 """,
@@ -105,8 +105,8 @@ M. Hardt, E. Price, N. Srebro (2016), Equality of opportunity in supervised lear
 
 Examples
 --------
->>> y = [1] * 10 + [0] * 10
->>> r = equal_opportunity(y + y, y + [1] * 5 + [0] * 15, sensitive_features=["a"] * 20 + ["b"] * 20)
+>>> y = [1] * 40 + [0] * 40
+>>> r = equal_opportunity(y + y, y + [1] * 20 + [0] * 60, sensitive_features=["a"] * 80 + ["b"] * 80)
 >>> r.difference.value, r.passes
 (0.5, False)
 """,
@@ -125,8 +125,8 @@ M. Hardt, E. Price, N. Srebro (2016), Equality of opportunity in supervised lear
 
 Examples
 --------
->>> y = [1] * 10 + [0] * 10
->>> r = equalized_odds(y + y, y + [1] * 10 + [1] * 2 + [0] * 8, sensitive_features=["a"] * 20 + ["b"] * 20)
+>>> y = [1] * 40 + [0] * 40
+>>> r = equalized_odds(y + y, y + [1] * 40 + [1] * 8 + [0] * 32, sensitive_features=["a"] * 80 + ["b"] * 80)
 >>> r.difference.value, r.worst["metric"]
 (0.2, 'fpr')
 """,
@@ -144,8 +144,8 @@ A. Chouldechova (2017), Fair prediction with disparate impact, Big Data 5:153.
 
 Examples
 --------
->>> predicted = [1] * 10 + [0] * 10
->>> r = predictive_parity(predicted + [1] * 8 + [0] * 12, predicted * 2, sensitive_features=["a"] * 20 + ["b"] * 20)
+>>> predicted = [1] * 40 + [0] * 40
+>>> r = predictive_parity(predicted + [1] * 32 + [0] * 48, predicted * 2, sensitive_features=["a"] * 80 + ["b"] * 80)
 >>> round(r.difference.value, 3), r.passes
 (0.2, False)
 """,
@@ -163,8 +163,8 @@ S. Corbett-Davies et al. (2017), Algorithmic decision making and the cost of fai
 
 Examples
 --------
->>> y = [1] * 10 + [0] * 10
->>> r = predictive_equality(y + y, y + [1] * 15 + [0] * 5, sensitive_features=["a"] * 20 + ["b"] * 20)
+>>> y = [1] * 40 + [0] * 40
+>>> r = predictive_equality(y + y, y + [1] * 60 + [0] * 20, sensitive_features=["a"] * 80 + ["b"] * 80)
 >>> r.difference.value, r.passes
 (0.5, False)
 """,
@@ -178,9 +178,9 @@ max over groups of P(truth = 0 | decision = 0, group) - min over groups.
 
 Examples
 --------
->>> predicted = [1] * 10 + [0] * 10
->>> truth = predicted + [1] * 15 + [0] * 5
->>> r = negative_predictive_parity(truth, predicted * 2, sensitive_features=["a"] * 20 + ["b"] * 20)
+>>> predicted = [1] * 40 + [0] * 40
+>>> truth = predicted + [1] * 60 + [0] * 20
+>>> r = negative_predictive_parity(truth, predicted * 2, sensitive_features=["a"] * 80 + ["b"] * 80)
 >>> r.difference.value
 0.5
 """,
@@ -198,8 +198,8 @@ R. Berk et al. (2021), Fairness in criminal justice risk assessments, Sociol. Me
 
 Examples
 --------
->>> y = [1] * 10 + [0] * 10
->>> r = overall_accuracy_equality(y + y, y + [0] * 20, sensitive_features=["a"] * 20 + ["b"] * 20)
+>>> y = [1] * 40 + [0] * 40
+>>> r = overall_accuracy_equality(y + y, y + [0] * 80, sensitive_features=["a"] * 80 + ["b"] * 80)
 >>> r.difference.value, r.worst["lowest"]
 (0.5, 'group=b')
 """,
@@ -218,9 +218,9 @@ R. Berk et al. (2021), Fairness in criminal justice risk assessments, Sociol. Me
 
 Examples
 --------
->>> y = [1] * 10 + [0] * 10
->>> a, b = [0] * 2 + [1] * 8 + [1] * 4 + [0] * 6, [0] * 4 + [1] * 6 + [1] * 2 + [0] * 8
->>> r = treatment_equality(y + y, a + b, sensitive_features=["a"] * 20 + ["b"] * 20)
+>>> y = [1] * 40 + [0] * 40
+>>> a, b = [0] * 8 + [1] * 32 + [1] * 16 + [0] * 24, [0] * 16 + [1] * 24 + [1] * 8 + [0] * 32
+>>> r = treatment_equality(y + y, a + b, sensitive_features=["a"] * 80 + ["b"] * 80)
 >>> r.worst["low"], r.worst["high"], r.ratio.value
 (0.5, 2.0, 0.25)
 """,

@@ -9,24 +9,28 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import Estimate, Result
+from isonomia.evidence import THRESHOLDS, Estimate, Result
 from isonomia.fairness.criteria.phrases import rate_sentence
 from isonomia.fairness.groups.gaps import Aggregate, Gap, combine_each, facts, gaps_of, scaled
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, OutcomeName, languages, msg, with_people
-from isonomia.languages.naming import is_value, together
+from isonomia.languages.naming import both, is_value, together
 from isonomia.languages.words import PREDICTION
 from isonomia.metrics import METRICS
 from isonomia.parameters import Choice, Number, validated
 from isonomia.subject import Subject, SubjectOptions
 
 #: Largest difference of rates that counts as equal, unless another is given.
-THRESHOLD = 0.1
+THRESHOLD = THRESHOLDS["rate_gap"].reported
+#: The same for means of predicted numbers, in standard deviations of the predictions (a fifth is small; Cohen).
+MEAN_THRESHOLD = THRESHOLDS["mean_gap"].reported
 #: The four-fifths rule: the smallest selection rate is at least this share of the largest.
 FOUR_FIFTHS = 0.8
-#: Fewest rows a group needs to be part of a criterion, unless another number is given.
-MIN_PER_GROUP = 10
+#: Of measures that neither a law nor the literature has a limit for.
+UNUSUAL = msg("There is no usual threshold for this measure: this one is a plain choice.")
+#: Groups that are too small are named up to this many.
+NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -188,11 +192,40 @@ class Criterion(Result):
 
     def _sentences(self) -> list[Message]:
         if self.figure.value is None:
-            return [msg("{title} cannot be judged: {reason}.", title=self.title, reason=self.figure.note)]
+            return [self._unjudged()]
         sentences = [self.facts(), *self._held_against()]
         if self.decided is False:
             sentences.append(msg("The interval contains the threshold, so the data are inconclusive."))
         return sentences
+
+    def _unjudged(self) -> Message:
+        """Why there is no figure; of groups that are too small their sizes, and what to do."""
+        few = self._few()
+        if len(few) < 2:
+            return msg("{title} cannot be judged: {reason}.", title=self.title, reason=self.figure.note)
+        assert self.metrics is not None
+        return with_people(
+            msg(
+                "{title} cannot be judged: two groups with at least {least:int} cases of the rate are needed, and "
+                "there are {groups}. Collect more rows, merge groups, or pass a smaller `min_per_group=`.",
+                title=self.title,
+                least=self.metrics.min_per_group,
+                groups=both(Message("{group} ({n:int})", {"group": name, "n": n}) for name, n in few[:NAMED]),
+            )
+        )
+
+    def _few(self) -> list[tuple[str, int]]:
+        """The groups, the largest first, with the cases behind the criterion's rates; none where two have enough."""
+        if self.metrics is None or self.metrics.groups is None or self.description is None:
+            return []
+        parts = [self.metrics.measured[name] for name in self.metrics.judged(self.description.metrics)]
+        fewest = (
+            [int(min(part.n[index] for part in parts)) for index in range(len(self.metrics.sizes))] if parts else []
+        )
+        if sum(n >= self.metrics.min_per_group for n in fewest) > 1:
+            return []
+        names = [group.name for group in self.metrics.groups.groups]
+        return sorted(zip(names, fewest, strict=True), key=lambda one: -one[1]) if fewest else []
 
     def facts(self) -> Message:
         """The two extremes, as a sentence."""
@@ -235,11 +268,7 @@ class Criterion(Result):
         figure = self.figure
         ends = {"value": figure.value, "low": figure.low, "high": figure.high, "threshold": self.threshold}
         if not self._by_ratio:
-            if self.passes:
-                return [
-                    msg("The gap is {value:pct} ({low:pct} to {high:pct}), within the {threshold:pct} allowed.", **ends)
-                ]
-            return [msg("The gap is {value:pct} ({low:pct} to {high:pct}), above the {threshold:pct} allowed.", **ends)]
+            return [self._gap(ends)]
         thumb = msg(
             "The four-fifths rule of the US EEOC (29 CFR 1607.4 D) is a rule of thumb, not a finding of law: numbers, "
             "significance and business necessity count too."
@@ -247,7 +276,7 @@ class Criterion(Result):
         above = msg("The ratio is {value:num} ({low:num} to {high:num}), not below {threshold:num}.", **ends)
         if self.code != "disparate_impact":
             under = msg("The ratio is {value:num} ({low:num} to {high:num}), below {threshold:num}.", **ends)
-            return [above if self.passes else under]
+            return [above if self.passes else under, *([UNUSUAL] if self.code == "treatment_equality" else [])]
         if self.passes:
             return [above, thumb]
         below = msg(
@@ -255,6 +284,32 @@ class Criterion(Result):
             **ends,
         )
         return [below, thumb]
+
+    def _gap(self, ends: Mapping[str, Any]) -> Message:
+        """A difference beside the largest allowed: of rates in points, of numbers in standard deviations."""
+        if self.worst.get("units") == "numbers" and self.passes:
+            return msg(
+                "The gap is {value:num} standard deviations of the predictions ({low:num} to {high:num}), within the "
+                "{threshold:num} allowed.",
+                **ends,
+            )
+        if self.worst.get("units") == "numbers":
+            return msg(
+                "The gap is {value:num} standard deviations of the predictions ({low:num} to {high:num}), above the "
+                "{threshold:num} allowed.",
+                **ends,
+            )
+        if self.passes:
+            return msg(
+                "The gap is {value:points} points ({low:points} to {high:points}), within the {threshold:points} "
+                "points allowed.",
+                **ends,
+            )
+        return msg(
+            "The gap is {value:points} points ({low:points} to {high:points}), above the {threshold:points} points "
+            "allowed.",
+            **ends,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
@@ -294,30 +349,28 @@ def criterion(
     name : str
         A key of `DESCRIPTIONS`.
     data, model, by, control, **given
-        As in `group_metrics`, with `min_per_group` of 10 by default. For criteria of decisions alone, a column given by
-        itself holds the decisions.
+        As in `group_metrics`. For criteria of decisions alone, a column given by itself holds the decisions.
     threshold : float, optional
-        The largest difference (0.1 by default), or the smallest ratio (0.8).
+        The largest difference (0.1 by default; of predicted numbers 0.2 standard deviations), or the smallest ratio
+        (0.8).
     aggregate : "worst" or "mean"
         Which is compared with the threshold where there are several rates or classes.
 
     Examples
     --------
-    >>> criterion("demographic_parity", [1, 0] * 10 + [1, 1] * 10, sensitive_features=["a"] * 20 + ["b"] * 20).passes
+    >>> criterion("demographic_parity", [1, 0] * 40 + [1, 1] * 40, sensitive_features=["a"] * 80 + ["b"] * 80).passes
     False
     """
     if name not in DESCRIPTIONS:
         raise SpecError(f"There is no criterion {name!r}.{close_to(name, DESCRIPTIONS)}")
     description = DESCRIPTIONS[name]
-    if threshold is None:
-        threshold = FOUR_FIFTHS if description.measure == "ratio" else THRESHOLD
-    if not isinstance(data, Subject):
-        given.setdefault("min_per_group", MIN_PER_GROUP)
     needs_truth = any(METRICS[metric].needs_labels for metric in description.metrics)
     subject = (Subject.of if needs_truth else Subject.of_predictions)(data, model, counted=True, **given)
     metrics: tuple[str, ...] = description.metrics
     scale = 1.0
+    usual = FOUR_FIFTHS if description.measure == "ratio" else THRESHOLD
     if subject.task == "regression":
+        usual = MEAN_THRESHOLD
         if name not in ("demographic_parity", "conditional_statistical_parity"):
             raise NotApplicable(
                 msg(
@@ -330,7 +383,12 @@ def criterion(
         scale = float(np.std(subject.surface.continuous)) if subject.surface.continuous is not None else 1.0
     measured = group_metrics(subject, metrics=metrics, by=by, control=control)
     found = judge_criterion(
-        description, measured, threshold=threshold, aggregate=aggregate, scale=scale, level=subject.settings.level
+        description,
+        measured,
+        threshold=usual if threshold is None else threshold,
+        aggregate=aggregate,
+        scale=scale,
+        level=subject.settings.level,
     )
     return subject.noted(found)
 

@@ -339,7 +339,7 @@ def adjust(compared: Sequence[Compared]) -> list[Floats]:
 def best_of(measured: Measured, members: Sequence[int], sizes: NDArray[np.int64], min_per_group: int) -> int:
     """The best-treated group: the best value of a metric that has a direction, the highest of one that has none."""
     index = np.array(members)
-    large = index[(sizes[index] >= min_per_group) & ~np.isnan(measured.value[index])]
+    large = index[measured.enough(sizes, min_per_group)[index] & ~np.isnan(measured.value[index])]
     if large.size == 0:
         return int(index[np.argmax(sizes[index])])
     sign = -1.0 if measured.metric.higher_is_better is False else 1.0

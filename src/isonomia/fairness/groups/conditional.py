@@ -13,7 +13,7 @@ from isonomia.data import Backend
 from isonomia.errors import SpecError
 from isonomia.evidence import Column, Table, benjamini_hochberg, finite, normal_p, score_difference
 from isonomia.evidence.intervals import bootstrap_interval, difference_error, normal_interval, spread_of
-from isonomia.fairness.criteria.criterion import MIN_PER_GROUP, Criterion, criterion
+from isonomia.fairness.criteria.criterion import Criterion, criterion
 from isonomia.fairness.groups.gaps import Aggregate
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.fairness.groups.grouping import By
@@ -53,8 +53,8 @@ def conditional_statistical_parity(
 
     Examples
     --------
-    >>> predicted = [1] * 8 + [0] * 2 + [1] * 4 + [0] * 16 + [1] * 16 + [0] * 4 + [1] * 2 + [0] * 8
-    >>> sex, department = ["F"] * 30 + ["M"] * 30, ["easy"] * 10 + ["hard"] * 20 + ["easy"] * 20 + ["hard"] * 10
+    >>> predicted = [1] * 32 + [0] * 8 + [1] * 16 + [0] * 64 + [1] * 64 + [0] * 16 + [1] * 8 + [0] * 32
+    >>> sex, department = ["F"] * 120 + ["M"] * 120, ["easy"] * 40 + ["hard"] * 80 + ["easy"] * 80 + ["hard"] * 40
     >>> r = conditional_statistical_parity(predicted, sensitive_features=sex, control={"department": department},
     ...                                    reference="M")
     >>> r.difference.value, r.passes
@@ -62,8 +62,6 @@ def conditional_statistical_parity(
     >>> [round(v, 3) for v in r.tables["adjusted"]["plain_difference"].values]
     [-0.2]
     """
-    if not isinstance(data, Subject):
-        given.setdefault("min_per_group", MIN_PER_GROUP)
     subject = Subject.of_predictions(data, model, counted=True, **given)
     factors = subject.columns(control, "control")
     if {column.name for column in factors} & {column.name for column in subject.attributes}:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Aggregate = Literal["worst", "mean"]
 GapMeasure = Literal["difference", "ratio"]
 
-FEW_GROUPS = msg("fewer than two groups with enough rows have a value")
+FEW_GROUPS = msg("fewer than two groups with enough rows and cases have a value")
 NO_DRAWS = msg("no bootstrap was requested, or the metric has none")
 NO_RATIO = msg("every group's rate is 0, or the metric can be negative")
 
@@ -48,12 +48,8 @@ class Gap:
     part: Measured
 
 
-def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_cases: bool = False) -> list[Gap]:
-    """The gap of every metric in every stratum with at least two groups that have enough rows and a value.
-
-    With `by_cases` a rate needs enough cases behind it too: of a group of 40 with 5 positives the true positive rate
-    does not count.
-    """
+def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None) -> list[Gap]:
+    """The gap of every metric in every stratum with at least two groups that have a value and enough behind it."""
     groups = result.groups
     assert groups is not None
     strata: dict[tuple[Any, ...], list[int]] = {}
@@ -62,12 +58,10 @@ def gaps_of(result: GroupMetrics, metrics: Sequence[str] | None = None, *, by_ca
     found = []
     for name in metrics if metrics is not None else result.measured:
         part = result.measured[name]
+        enough = part.enough(result.sizes, result.min_per_group)
         for (by, control), members in strata.items():
             index = np.array(members)
-            enough = result.sizes[index] >= result.min_per_group
-            if by_cases and part.rate:
-                enough &= part.size[index] >= result.min_per_group - 1e-9
-            used = index[enough & ~np.isnan(part.value[index])]
+            used = index[enough[index] & ~np.isnan(part.value[index])]
             if used.size >= 2:
                 found.append(gap_of(part, by, dict(control), used))
     return found
@@ -91,7 +85,7 @@ def gap_of(part: Measured, by: tuple[str, ...], control: Mapping[str, str], used
 
 
 class Disparity(NamedTuple):
-    """The gap of one metric in one stratum; None where fewer than two groups have enough rows and a value."""
+    """The gap of one metric in one stratum; None where fewer than two groups have enough behind a value."""
 
     metric: str
     stratum: Stratum
@@ -101,12 +95,12 @@ class Disparity(NamedTuple):
 def disparities_of(
     measured: Mapping[str, Measured], strata: Sequence[Stratum], sizes: NDArray[np.int64], min_per_group: int
 ) -> list[Disparity]:
-    """Every metric in every stratum, over the groups with enough rows."""
-    enough = [index[sizes[index] >= min_per_group] for index in (np.array(stratum.members) for stratum in strata)]
+    """Every metric in every stratum, over the groups with enough rows and cases."""
+    members = [np.array(stratum.members) for stratum in strata]
     found = []
     for name, part in measured.items():
-        known = ~np.isnan(part.value)
-        for stratum, index in zip(strata, enough, strict=True):
+        known = part.enough(sizes, min_per_group) & ~np.isnan(part.value[: len(sizes)])
+        for stratum, index in zip(strata, members, strict=True):
             used = index[known[index]]
             gap = gap_of(part, stratum.by, stratum.control, used) if used.size >= 2 else None
             found.append(Disparity(name, stratum, gap))

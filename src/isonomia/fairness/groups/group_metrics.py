@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Unpack
 
@@ -22,13 +22,13 @@ from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with
 from isonomia.fairness.groups.metric_choice import MetricsGiven, choose_metrics
 from isonomia.fairness.groups.tables import by_group_table, comparison_table, disparity_table, group_columns
 from isonomia.languages import Message, msg
+from isonomia.languages.naming import both
 from isonomia.metrics import Measured, Metric, Rows, RowSets, measure
 from isonomia.metrics.own_functions import MAX_SAMPLES
 from isonomia.parameters import Choice, validated
 from isonomia.subject import Subject, SubjectOptions
 
 #: Groups with fewer rows than this are shown and flagged, and left out of the disparity between groups.
-MIN_PER_GROUP = 30
 #: What the tables of comparisons, gaps and tests call their own columns; a factor of that name gets another.
 OWN_COLUMNS = (
     {"metric", "group", "by", "reference", "difference", "ratio", "lowest", "highest", "n", "small", "note"}
@@ -62,7 +62,7 @@ class GroupMetrics(Result):
     measured: Mapping[str, Measured] = field(default_factory=dict, compare=False)
     overall: Mapping[str, Estimate] = field(default_factory=dict)
     sizes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), compare=False)
-    min_per_group: int = MIN_PER_GROUP
+    min_per_group: int = 30
 
     @property
     def by_group(self) -> Any:
@@ -229,6 +229,7 @@ def _measured(
         pictures=_pictures(control, len(tables["comparisons"])),
         notes=(
             *_notes(len(groups.labels), n_missing, sizes, min_per_group, settings.missing),
+            *_few_cases(measured.values(), sizes, min_per_group),
             *absence_notes(strata),
             *_no_ratios(measured),
             *without_bootstrap(n_boot),
@@ -239,6 +240,21 @@ def _measured(
         overall={name: estimate_at(part, membership.shape[1] - 1, n, level) for name, part in measured.items()},
         sizes=sizes,
         min_per_group=min_per_group,
+    )
+
+
+def _few_cases(parts: Iterable[Measured], sizes: NDArray[np.int64], least: int) -> tuple[Message, ...]:
+    """That rates of groups that are large enough themselves rest on few cases, which the rates are named of."""
+    few = [part for part in parts if ((sizes >= least) & (part.n[: len(sizes)] > 0) & ~part.enough(sizes, least)).any()]
+    if not few:
+        return ()
+    return (
+        msg(
+            "Some groups have fewer than {least:int} cases of {metrics}: shown, but not used for the gap between "
+            "groups.",
+            least=least,
+            metrics=both(Message("{metric:inner}", {"metric": part.metric.title}) for part in few),
+        ),
     )
 
 

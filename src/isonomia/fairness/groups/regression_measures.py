@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from isonomia.evidence import Estimate, Table
+from isonomia.fairness.criteria.criterion import MEAN_THRESHOLD
 from isonomia.fairness.groups.gaps import combine, facts, gaps_of, scaled
 from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.fairness.groups.suite_table import Judged
 from isonomia.languages import msg
 from isonomia.subject import Outcome
-
-#: Gaps of means are reported in standard deviations of the predictions, and a fifth of one is a small effect (Cohen).
-MEAN_THRESHOLD = 0.2
 
 
 def judge_numbers(

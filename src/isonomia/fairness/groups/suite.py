@@ -83,6 +83,29 @@ class Suite(Result):
         return tuple(finding.message for finding in self.findings if finding.severity == "warning")
 
     @property
+    def passed_count(self) -> int:
+        """How many measures lie within their threshold, the whole interval included."""
+        return self._count(beyond=False)
+
+    @property
+    def failed_count(self) -> int:
+        """How many measures lie beyond their threshold, the whole interval included."""
+        return self._count(beyond=True)
+
+    @property
+    def inconclusive_count(self) -> int:
+        """How many measures the data do not settle: the interval contains the threshold, or there is no figure."""
+        return self.total_count - self.passed_count - self.failed_count
+
+    @property
+    def total_count(self) -> int:
+        """How many measures there are, over all ways of grouping: the rows of the table of measures."""
+        return len(self.criteria)
+
+    def _count(self, *, beyond: bool) -> int:
+        return sum(one.settled and one.exceeds is beyond for one in self.criteria.values())
+
+    @property
     def by_group(self) -> Any:
         """The metrics of each group, as a frame of the kind the user gave."""
         return self.tables["by_group"].frame()
@@ -98,12 +121,14 @@ class Suite(Result):
             "assessment": self.assessment.text(),
             "critical_issues": [message.text() for message in self.critical_issues],
             "warnings": [message.text() for message in self.warnings],
+            "counts": {name: getattr(self, f"{name}_count") for name in ("passed", "failed", "inconclusive", "total")},
         }
 
     def __repr__(self) -> str:
         return (
             f"Suite({self.config}: score {self.score}; {len(self.critical_issues)} critical, "
-            f"{len(self.warnings)} warnings; {self.assessment})"
+            f"{len(self.warnings)} warnings; of {self.total_count} measures {self.passed_count} within, "
+            f"{self.failed_count} beyond, {self.inconclusive_count} inconclusive; {self.assessment})"
         )
 
 
@@ -146,8 +171,8 @@ def suite(
 
     Notes
     -----
-    A rate counts for a criterion where at least `min_per_group` cases stand behind it (positives for the true positive
-    rate).
+    A rate counts for a criterion and for the score where at least `min_per_group` cases stand behind it (positives for
+    the true positive rate).
 
     A ratio of selection rates below `ratio_threshold` whose groups differ by more than chance is a critical issue; any
     other criterion beyond its threshold is a warning. P-values are those of `homogeneity` (chi-square, permutation in
@@ -248,7 +273,7 @@ def _judge(
     assert measured.groups is not None
     ways = list(dict.fromkeys(group.by for group in measured.groups.groups))
     out: dict[tuple[tuple[str, ...], str], Judged] = {}
-    known = gaps_of(measured, by_cases=True)
+    known = gaps_of(measured)
     for way in ways:
         for name in CRITERIA[config]:
             description = DESCRIPTIONS[name]

@@ -33,6 +33,8 @@ IMPLIED = {
     "predictive_equality": "equalized_odds",
     "demographic_parity": "disparate_impact",
 }
+#: Measures that no law and no literature has a threshold for: beyond ours they are worth a look, and no more.
+WITHOUT_USUAL = ("treatment_equality",)
 #: An intersection is reported beside a wider group only where its figure is this many times as far from equality.
 WORSE = 1.5
 NO_TEST = msg("this measure has no test")
@@ -80,12 +82,19 @@ class Judged:
         return self.figure.value > self.threshold + slack
 
     @property
-    def outcome(self) -> Message:
-        """Where the figure and its interval lie."""
+    def settled(self) -> bool:
+        """Whether there is a figure whose interval does not contain the threshold."""
         figure = self.figure
         if figure.value is None:
+            return False
+        return figure.low is None or figure.high is None or not figure.low <= self.threshold <= figure.high
+
+    @property
+    def outcome(self) -> Message:
+        """Where the figure and its interval lie."""
+        if self.figure.value is None:
             return msg("not available")
-        if figure.low is not None and figure.high is not None and figure.low <= self.threshold <= figure.high:
+        if not self.settled:
             return msg("beyond, inconclusive") if self.exceeds else msg("within, inconclusive")
         return msg("beyond") if self.exceeds else msg("within")
 
@@ -164,6 +173,8 @@ def _already_shown(
 def _finding(by: tuple[str, ...], name: str, one: Judged, row: Mapping[str, Any], measured: GroupMetrics) -> Finding:
     sure = row["p_adjusted"] is not None and row["p_adjusted"] < ALPHA
     severity: Severity = "critical" if name == "disparate_impact" and sure else "warning"
+    if name in WITHOUT_USUAL:
+        severity = "notice"
     assert measured.groups is not None
     groups = {
         group.name: (group, int(size)) for group, size in zip(measured.groups.groups, measured.sizes, strict=True)
@@ -218,6 +229,19 @@ def _sentence(by: tuple[str, ...], name: str, one: Judged, measured: GroupMetric
             group=one.worst["lowest"],
             other=one.worst["highest"],
             are_selected=decision_of(label, favourable=favourable) if label else ARE_SELECTED,
+            **facts,
+        )
+    if name in WITHOUT_USUAL and one.sentence is not None:
+        return msg(
+            "{measure} by {by} is {value:num}, below {threshold:num}; there is no usual threshold. {sentence}",
+            sentence=one.sentence,
+            **facts,
+        )
+    if one.worst.get("units") == "rate" and one.measure == "difference" and one.sentence is not None:
+        return msg(
+            "{measure} by {by}: a gap of {value:points} points; the usual threshold is {threshold:points} points. "
+            "{sentence}",
+            sentence=one.sentence,
             **facts,
         )
     if one.sentence is not None:

@@ -68,11 +68,12 @@ def _gaps(result: GroupMetrics, subject: Subject) -> list[Gap]:
     if subject.surface.continuous is not None:
         spread = float(np.std(subject.surface.continuous)) or 1.0
     gaps: list[Gap] = []
+    enough = {name: part.enough(result.sizes, subject.settings.min_per_group) for name, part in result.measured.items()}
     table = result.tables["comparisons"]
     for row, key in enumerate(table["group"].keys or ()):
         name, difference, position = table["metric"].values[row], table["difference"].estimate(row), indices[key]
         part, metric, group = result.measured[name], name.split("[")[0], groups[indices[key]]
-        if metric in _DESCRIPTIVE or difference.value is None or part.size[position] < subject.settings.min_per_group:
+        if metric in _DESCRIPTIVE or difference.value is None or not enough[name][position]:
             continue
         value = float(part.value[position])
         base = value - difference.value
