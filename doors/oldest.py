@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from doors.installs import ROOT, install
+from doors.installs import install
 
 #: The rooms whose tests are quick and reach every library that rows, models, figures and files go through.
 QUICK = ("tests/data", "tests/metrics", "tests/evidence", "tests/policies", "tests/report", "tests/models")
@@ -26,7 +26,7 @@ def oldest(uv: Path, wheel: Path, at: Path) -> list[str]:
     python = install(uv, wheel, "all", at / "env-oldest", "--resolution", "lowest-direct", *TOOLS)
     done = subprocess.run(
         [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default", *QUICK],
-        cwd=ROOT,
+        cwd=at / "source",
         capture_output=True,
         text=True,
         check=False,

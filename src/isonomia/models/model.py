@@ -250,7 +250,7 @@ class Model:
             reason = next(iter(str(error).splitlines()), "")  # the rest is advice to developers; the cause has it
             if chosen.implementation.is_pyarrow() and default_backend() == "pyarrow":
                 raise MissingExtraError(
-                    f"The model ({self.make}) failed on a PyArrow table ({type(error).__name__}: {reason:.200}). Many "
+                    f"The model ({self.make}) failed on a PyArrow table ({type(error).__name__}: {reason:.80}). Many "
                     "models take pandas or Polars frames only, and neither is installed. Install one: "
                     "pip install 'isonomia[pandas]'"
                 ) from error
