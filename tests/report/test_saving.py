@@ -68,7 +68,7 @@ def test_only_what_is_asked_for_is_written_over_what_was_there(document: Documen
     (tmp_path / "report.json").write_text("old")
     save(document, tmp_path, formats=["json"])
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
-    assert json.loads((tmp_path / "report.json").read_text())["schema_version"] == "3.0"
+    assert json.loads((tmp_path / "report.json").read_text())["schema_version"] == "1.0"
 
 
 def test_hostile_names_can_be_written(hostile: Document, tmp_path: Path) -> None:
