@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+import isonomia as iso
 from isonomia import DataError, Dataset, Model, SpecError
 from isonomia.metrics import evaluate
 from isonomia.robustness import SLICINGS, overfit
@@ -184,3 +185,31 @@ def test_pairs_by_a_metric_of_ranks(rng: np.random.Generator) -> None:
     assert row["test"] == pytest.approx(roc_auc_score(new["y"][inside], new["p"][inside]))
     fine = [row for text, row in cells.items() if text != "x = b, z = d"]
     assert all(other["p_adjusted"] is None or other["p_adjusted"] > 0.05 for other in fine)
+
+
+def test_a_gap_everywhere_counts_in_every_slice() -> None:
+    """Learnt by heart: no slice is worse than the others, and none keeps the limit."""
+    rng = np.random.default_rng(1)
+
+    def rows(errors: float) -> Dataset:
+        x, y = rng.random(4000), rng.integers(0, 2, 4000)
+        wrong = rng.random(4000) < errors
+        return Dataset({"x": x, "y": y, "p": np.where(wrong, 1 - y, y)}, target="y", prediction="p")
+
+    train, test = rows(0.0), rows(0.3)
+    found = overfit(train, test, gap=0.1)
+    table = found.tables["slices"]
+    above = [row["slice"] for row in table.rows() if row["gap"] is not None and table["gap"].low is not None]
+    assert found.values["overfitted_slices"] == found.values["beyond_gap"] == len(above) == 10
+    assert found.values["beyond_rest"] == 0
+    assert sum(bool(value) for value in table["beyond_gap"].values) == 10
+    assert len(found.tables["worst"]) == 0, "what is the same everywhere is told once"
+    assert [finding.code for finding in found.findings] == ["overfit.overall"]
+    rule = {"name": "o", "kind": "check", "check": "overfit", "figure": "overfitted_slices", "at_most": 0}
+    policy = {"id": "own", "title": "own", "rules": [rule]}
+    report = iso.audit(test, policy=policy, checks=["overfit"], options={"overfit": {"train": train}})
+    assert report.exit_code == 1
+    assert report.verdict is not None
+    assert report.verdict.criteria[0].estimate.value == 10
+    within = overfit(train, rows(0.05), gap=0.1)
+    assert (within.values["overfitted_slices"], within.values["beyond_gap"]) == (0, 0)

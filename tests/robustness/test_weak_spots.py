@@ -281,3 +281,39 @@ def test_features_that_no_search_can_use_are_no_failure() -> None:
     with pytest.raises(NotApplicable, match="every feature is an identifier, has no value, or has infinite numbers"):
         weak_spots(data)
     assert iso.audit(data, checks="weak_spots").document["weak_spots"].outcome == "not_applicable"
+
+
+@pytest.mark.parametrize("slicing", ["tree", "adaptive"])
+def test_slices_chosen_by_errors_keep_the_minimum_on_the_half_that_measures(slicing: Any) -> None:
+    """400 people, errors in one tenth of a skewed column: every slice is large enough to be tested."""
+    rng = np.random.default_rng(0)
+    years = np.round(rng.gamma(2.0, 6.0, 400), 1)
+    few = rng.integers(0, 14, 400)
+    y = rng.normal(0, 1, 400)
+    p = y + rng.normal(0, 0.2, 400) + 3 * (np.abs(years - 12) < 3)
+    frame = {"years": years, "few": few, "y": y, "p": p}
+    data = Dataset(frame, target="y", prediction="p", task="regression")
+    found = weak_spots(data, slicing=slicing, min_samples=30)
+    table = found.tables["slices"]
+    assert not any(table["small"].values), dict(zip(table["slice"].values, table["n"].values, strict=True))
+    assert min(table["n"].values) >= 30
+    assert found.values["weak_spots"] >= 1
+    for row in found.tables["features"].rows():
+        assert row["severity"] is None or row["severity"] >= 0, "a worst slice is no better than the whole"
+
+
+def test_the_summary_counts_features_and_severities() -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.random(4000), rng.random(4000)
+    wrong = rng.random(4000) < np.where(a > 0.9, 0.5, np.where(b < 0.1, 0.3, 0.05))
+    y = rng.integers(0, 2, 4000)
+    frame = {"a": a, "b": b, "c": rng.random(4000), "y": y, "p": np.where(wrong, 1 - y, y)}
+    found = weak_spots(Dataset(frame, target="y", prediction="p"))
+    severities = [row["severity"] for row in found.tables["weak_spots"].rows()]
+    assert found.values["mean_severity"].value == pytest.approx(np.mean(severities))
+    assert found.values["max_severity"].value == pytest.approx(max(severities))
+    assert found.values["weak_features"] == 2
+    none = weak_spots(Dataset({**frame, "p": y}, target="y", prediction="p"))
+    assert none.values["weak_features"] == 0
+    assert none.values["max_severity"].value is None
+    assert none.values["max_severity"].note

@@ -31,7 +31,12 @@ _GLANCE = 4096
 
 @validated(binning=Choice(BINNINGS), bins=Integer(1))
 def bin_edges(
-    values: Any, *, binning: Binning = "quantile", bins: int = DEFAULT_BINS, target: NDArray[np.float64] | None = None
+    values: Any,
+    *,
+    binning: Binning = "quantile",
+    bins: int = DEFAULT_BINS,
+    target: NDArray[np.float64] | None = None,
+    smallest: int | None = None,
 ) -> tuple[float, ...]:
     """Edges e0 < e1 < ... of at most `bins` bins over the finite values; equal edges are merged.
 
@@ -44,6 +49,8 @@ def bin_edges(
         Maximum number of bins.
     target : array, needed for "tree"
         What the tree predicts: the errors of a model, or its outcome.
+    smallest : int, optional
+        Fewest rows of a leaf of the tree; by default a twentieth of the rows, at most 30.
 
     Examples
     --------
@@ -67,7 +74,7 @@ def bin_edges(
     else:
         if target is None:
             raise SpecError("`binning='tree'` needs a target to fit the tree to: give errors, labels or predictions.")
-        cuts = _tree_cuts(finite, np.asarray(target, dtype=float)[known], bins)
+        cuts = _tree_cuts(finite, np.asarray(target, dtype=float)[known], bins, smallest)
         edges = np.array([low, *cuts, high])
     return tuple(np.unique(edges).tolist())
 
@@ -147,12 +154,14 @@ def _cut_dates(
     return Codes(name, cut.codes, tuple(None if label is None else names[label] for label in cut.labels))
 
 
-def _tree_cuts(values: NDArray[np.float64], target: NDArray[np.float64], bins: int) -> list[float]:
-    if bins < 2:
+def _tree_cuts(
+    values: NDArray[np.float64], target: NDArray[np.float64], bins: int, smallest: int | None
+) -> list[float]:
+    smallest = max(1, min(30, values.size // 20)) if smallest is None else smallest
+    if bins < 2 or values.size < 2 * smallest:
         return []
     from sklearn.tree import DecisionTreeRegressor
 
-    smallest = max(1, min(30, values.size // 20))
     tree = DecisionTreeRegressor(max_leaf_nodes=bins, min_samples_leaf=smallest, random_state=0)
     tree.fit(values.reshape(-1, 1), target)
     inner = tree.tree_.feature >= 0

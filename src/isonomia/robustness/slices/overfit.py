@@ -16,7 +16,7 @@ from isonomia.counting.cuts import Cut
 from isonomia.errors import DataError
 from isonomia.events import ProgressLike
 from isonomia.evidence import Result, benjamini_hochberg, normal_p
-from isonomia.evidence.intervals import error_within, normal_interval
+from isonomia.evidence.intervals import error_within, normal_interval, normal_quantile
 from isonomia.evidence.mean_intervals import mover_difference
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
@@ -58,13 +58,18 @@ _Side = tuple[NDArray[np.int64], Floats, Sequence[Reason | None]]
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """All gaps with adjusted p-values, and what counts as overfitted."""
+    """All gaps with adjusted p-values, and what counts as overfitted.
+
+    `adjusted` are p-values that a gap is there and larger than that of the rest, `above` that it is larger than
+    `min_gap`.
+    """
 
     metric: Metric
     overall: Gaps
     singles: tuple[Gaps, ...]
     pairs: tuple[Gaps, ...]
     adjusted: Mapping[tuple[str, ...], Floats]
+    above: Mapping[tuple[str, ...], Floats]
     min_gap: float
     alpha: float
     level: float
@@ -75,8 +80,13 @@ class Comparison:
         """How many slices were tested."""
         return sum(int((~np.isnan(p)).sum()) for p in self.adjusted.values())
 
-    def overfitted(self, part: Gaps) -> NDArray[np.bool_]:
-        """Slices whose gap is large enough, and surely there."""
+    def beyond_gap(self, part: Gaps) -> NDArray[np.bool_]:
+        """Slices whose gap is surely larger than `min_gap`, also where it is no larger than that of the rest."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(part.enough & (self.above[part.names] < self.alpha), dtype=bool)
+
+    def beyond_rest(self, part: Gaps) -> NDArray[np.bool_]:
+        """Slices whose gap is large enough, and surely larger than that of the other rows."""
         with np.errstate(invalid="ignore"):
             return np.asarray(
                 part.enough & (part.gap > self.min_gap) & (self.adjusted[part.names] < self.alpha), dtype=bool
@@ -141,16 +151,17 @@ def overfit(
     Returns
     -------
     Result
-        Tables ``slices`` (all, with train, test, gap and its interval), ``worst`` (the overfitted ones, by the lower
+        Tables ``slices`` (all, with train, test, gap and its interval), ``worst`` (those beyond the rest, by the lower
         end of the gap), ``features`` (largest, mean and standard deviation of the gap) and ``pairs``.
 
     Notes
     -----
     gap = how much worse test is than train: test - train for an error, train - test for a score. Proportions have
     Newcombe's interval, other metrics one of their standard errors; train and test are taken as independent. A slice
-    is overfitted where there is a gap that is surely larger than that of all other rows (a cell of two features: than
-    that of the rest of each slice it lies in), so the p-value is the larger of two; a gap that is the same everywhere
-    is reported once, for all rows.
+    is overfitted where its gap is surely larger than `gap` (``beyond_gap``), or large and surely larger than that of
+    all other rows (``beyond_rest``). For the latter a cell of two features has to be worse than the rest of each slice
+    it lies in: its p-value is the larger of two. ``overfitted_slices`` counts both. Findings and the table ``worst``
+    are about slices beyond the rest: a gap that is the same everywhere is reported once, for all rows.
 
     References
     ----------
@@ -181,7 +192,7 @@ def overfit(
     tables = [part.known if part.counts is None else part.data for part in (one, two)]
     names = check_features(tables[0], features, tables[0].searchable)
     check_same_columns(tables[0], tables[1], names, called=("train", "test"))
-    one, cuts, notes = _cuts(one, names, chosen, slicing, bins, min_samples, seed)
+    one, cuts, notes = _cuts(one, two, names, chosen, slicing, bins, min_samples, seed)
     names = tuple(cut.name for cut in cuts)
     side = _Sides(chosen, one, two, cuts, min_samples, level)
     columns = side.columns
@@ -199,15 +210,36 @@ def overfit(
     pooled = benjamini_hochberg(np.concatenate([part.p_value for part in every]))
     split = np.split(pooled, np.cumsum([part.p_value.size for part in every])[:-1])
     adjusted = {part.names: p for part, p in zip(every, split, strict=True)}
-    found = Comparison(chosen, overall, singles, tuple(crossed), adjusted, gap * base, alpha, level, min_samples)
+    above = _above(every, gap * base, level)
+    found = Comparison(chosen, overall, singles, tuple(crossed), adjusted, above, gap * base, alpha, level, min_samples)
     result = show(found, two.backend)
     return one.noted(two.noted(replace(result, notes=(*result.notes, *notes))))
 
 
+def _above(every: Sequence[Gaps], minimum: float, level: float) -> dict[tuple[str, ...], Floats]:
+    """Adjusted p-values that gaps are larger than `minimum`: one-sided, by the lower ends of their intervals."""
+    z = normal_quantile(level)
+    found = []
+    for part in every:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distance = np.where(part.gap > minimum, (part.gap - minimum) / (part.gap - part.low), 0.0)
+        found.append(np.where(part.enough, normal_p(z * np.nan_to_num(distance, nan=0.0)) / 2, np.nan))
+    pooled = benjamini_hochberg(np.concatenate(found))
+    parts = np.split(pooled, np.cumsum([part.gap.size for part in every])[:-1])
+    return {part.names: p for part, p in zip(every, parts, strict=True)}
+
+
 def _cuts(
-    one: Subject, names: Sequence[str], metric: Metric, slicing: Slicing, bins: int, minimum: int, seed: int
+    one: Subject,
+    two: Subject,
+    names: Sequence[str],
+    metric: Metric,
+    slicing: Slicing,
+    bins: int,
+    minimum: int,
+    seed: int,
 ) -> tuple[Subject, tuple[Cut, ...], tuple[Message, ...]]:
-    """Slices with edges from train; train without the half that chose them."""
+    """Slices with edges from train, `one`; train without the half that chose them. `two` is test."""
     options: dict[str, Any] = {"slicing": slicing, "bins": bins, "min_samples": minimum}
     if one.counts is not None:
         slices = CountedSlices(one, names, **options)
@@ -221,6 +253,7 @@ def _cuts(
         options |= {"loss": loss, "counted": counted}
         rest = ~chooses
         one = one.take(rest)
+        options["measured"] = [one.known, two.known]
     return one, learn_cuts(train_data, names, **options), ()
 
 

@@ -28,10 +28,10 @@ def show(found: Comparison, backend: Backend | None) -> Result:
     rows = [row for part in found.singles for row in _rows(found, part)]
     crossed = [row for part in found.pairs for row in _rows(found, part)]
     widened = [_picked(found, row) for row in [*rows, *crossed]]
-    worst = sorted((row for row in widened if row["overfit"]), key=lambda row: (-row["gap"].low, -row["gap"].value))
+    worst = sorted((row for row in widened if row["beyond_rest"]), key=lambda row: (-row["gap"].low, -row["gap"].value))
     tables = {
         "slices": _table(found, rows, msg("Train and test, slice by slice"), backend),
-        "worst": _table(found, worst, msg("Overfitted slices"), backend, tested=False),
+        "worst": _table(found, worst, msg("Slices that overfit more than the rest"), backend, tested=False),
         "features": _feature_table(found, backend),
     }
     if found.pairs:
@@ -46,13 +46,17 @@ def show(found: Comparison, backend: Backend | None) -> Result:
         "train": _estimate(found, overall.train[0], n=int(overall.n_train[0])),
         "test": _estimate(found, overall.test[0], n=int(overall.n_test[0])),
         "gap": _estimate(found, overall.gap[0], overall.low[0], overall.high[0], n=n, level=found.level),
-        "overfitted_slices": len(worst),
+        "overfitted_slices": sum(row["overfit"] for row in widened),
+        "beyond_gap": sum(row["beyond_gap"] for row in widened),
+        "beyond_rest": len(worst),
     }
     titles = {
         "train": msg("On training rows"),
         "test": msg("On other rows"),
         "gap": msg("Train-test gap"),
         "overfitted_slices": msg("Overfitted slices"),
+        "beyond_gap": msg("Slices whose gap is beyond the limit"),
+        "beyond_rest": msg("Slices whose gap is beyond that of the rest"),
     }
     findings = (*_everywhere(found), *(_finding(found, row, rows) for row in worst[:FINDINGS]))
     return Result(
@@ -69,7 +73,7 @@ def show(found: Comparison, backend: Backend | None) -> Result:
 
 def _notes(found: Comparison) -> tuple[Message, ...]:
     notes = []
-    if any(found.overfitted(part).any() for part in (*found.singles, *found.pairs)):
+    if any(found.beyond_rest(part).any() for part in (*found.singles, *found.pairs)):
         notes.append(
             msg(
                 "Overfitted slices were selected from {n:# slice|# slices}: their intervals are valid for "
@@ -99,7 +103,7 @@ def _estimate(found: Comparison, value: Any, low: Any = None, high: Any = None, 
 
 
 def _rows(found: Comparison, part: Gaps) -> list[dict[str, Any]]:
-    flagged, adjusted = found.overfitted(part), found.adjusted[part.names]
+    above, worse, adjusted = found.beyond_gap(part), found.beyond_rest(part), found.adjusted[part.names]
     overall = float(found.overall.gap[0])
     rows = []
     for i in np.flatnonzero((part.n_train > 0) | (part.n_test > 0)):
@@ -118,7 +122,9 @@ def _rows(found: Comparison, part: Gaps) -> list[dict[str, Any]]:
                 "excess": finite(gap - overall),
                 "p_value": finite(part.p_value[i]),
                 "p_adjusted": finite(adjusted[i]),
-                "overfit": bool(flagged[i]),
+                "overfit": bool(above[i] or worse[i]),
+                "beyond_gap": bool(above[i]),
+                "beyond_rest": bool(worse[i]),
                 "small": not bool(part.enough[i]),
             }
         )
@@ -142,9 +148,12 @@ def _table(
         Column("p_value", format="p", title=msg("p-value")),
         Column("p_adjusted", format="p", title=msg("Adjusted p-value")),
         Column("overfit", title=msg("Overfitted")),
+        Column("beyond_gap", title=msg("Beyond the limit")),
+        Column("beyond_rest", title=msg("Beyond the rest")),
         Column("small", title=msg("Small slice")),
     )
-    shown = [column for column in columns if tested or column.name not in ("p_value", "overfit", "small")]
+    flags = ("p_value", "overfit", "beyond_rest", "small")
+    shown = [column for column in columns if tested or column.name not in flags]
     return Table.from_rows(rows, shown, title=title, backend=backend)
 
 
@@ -160,7 +169,7 @@ def _feature_table(found: Comparison, backend: Backend | None) -> Table:
                 "max_gap": float(gaps.max()) if gaps.size else none,
                 "mean_gap": float(gaps.mean()) if gaps.size else none,
                 "std_gap": float(gaps.std(ddof=1)) if gaps.size > 1 else single if gaps.size else none,
-                "overfit_slices": int(found.overfitted(part).sum()),
+                "overfit_slices": int((found.beyond_gap(part) | found.beyond_rest(part)).sum()),
                 "largest": float(gaps.max(initial=-np.inf)),
             }
         )

@@ -25,6 +25,8 @@ FEW_VALUES = 20
 MAX_LEVELS = 50
 #: Number of candidates for an adaptive boundary.
 CANDIDATES = 1000
+#: Kinds of columns that are cut at numbers.
+_NUMBERS = ("numeric", "integer", "datetime")
 #: Rows from which trees and candidates are learnt.
 SAMPLE = 200_000
 
@@ -39,6 +41,7 @@ def learn_cuts(
     min_samples: int,
     loss: Floats | None = None,
     counted: NDArray[np.bool_] | None = None,
+    measured: Sequence[Dataset] = (),
 ) -> tuple[Cut, ...]:
     """Slices of each feature.
 
@@ -51,21 +54,32 @@ def learn_cuts(
     bins : int
         At most so many slices of numbers.
     min_samples : int
-        Fewest rows of an adaptive slice; categories with fewer rows share one slice.
+        Fewest rows of a slice of a tree and of an adaptive one; categories with fewer rows share one slice.
     loss, counted : arrays, needed for "tree" and "adaptive"
         How wrong the model is on each row, and the rows that count (None: all).
+    measured : sequence of Dataset
+        The rows that slices chosen by the errors are measured on: neighbours with fewer than `min_samples` of them are
+        joined. That looks at values, never at errors, so nothing that is measured becomes optimistic.
     """
     if slicing in ("tree", "adaptive") and loss is None:
         raise SpecError(f"`slicing={slicing!r}` needs the error of each row: give true outcomes and predictions.")
 
     def learn(name: str) -> Cut:
-        return _learn(data, name, slicing, bins, min_samples, loss, counted)
+        columns = [as_floats(part, name) for part in measured] if data.kinds[name] in _NUMBERS else []
+        return _learn(data, name, slicing, bins, min_samples, loss, counted, columns)
 
     return tuple(in_threads(learn, names, data.height))
 
 
 def _learn(
-    data: Dataset, name: str, slicing: Slicing, bins: int, minimum: int, loss: Floats | None, counted: Any
+    data: Dataset,
+    name: str,
+    slicing: Slicing,
+    bins: int,
+    minimum: int,
+    loss: Floats | None,
+    counted: Any,
+    measured: Sequence[Floats],
 ) -> Cut:
     kind = data.kinds[name]
     if name in data.roles.bands:
@@ -78,7 +92,8 @@ def _learn(
     if not known.any():
         raise DataError(f"The feature '{name}' has no finite number; leave it out with features=[...].")
     few = _few_values(values[known], FEW_VALUES if kind == "integer" else min(bins, FEW_VALUES))
-    if few is not None and kind != "datetime" and slicing in ("quantile", "tree"):
+    enough = slicing == "quantile" or (few is not None and all(_least(part, few) >= minimum for part in measured))
+    if few is not None and kind != "datetime" and slicing in ("quantile", "tree") and enough:
         column = Codes.encode(data.packed_column(name), name=name)
         return Cut(name, kind, labels=common_labels(column, column.counts(), 1))
     if slicing == "adaptive":
@@ -86,12 +101,35 @@ def _learn(
         used = known if counted is None else known & counted
         inner = change_points(values[used], loss[used], bins=bins, min_samples=minimum)
         low, high = float(values[known].min()), float(values[known].max())
-        edges = tuple(np.unique([low, *inner, high]).tolist())
+        edges = joined(tuple(np.unique([low, *inner, high]).tolist()), measured, minimum)
         return Cut(name, kind, edges if len(edges) > 1 else (low, float(np.nextafter(low, np.inf))))
     step = max(1, values.size // SAMPLE) if slicing == "tree" else 1
     target = None if loss is None else loss[::step]
-    edges = bin_edges(values[::step], binning=slicing, bins=bins, target=target)
-    return Cut(name, kind, edges)
+    edges = bin_edges(values[::step], binning=slicing, bins=bins, target=target, smallest=-(-minimum // step))
+    return Cut(name, kind, joined(edges, measured, minimum) if slicing == "tree" else edges)
+
+
+def joined(edges: Sequence[float], columns: Sequence[Floats], minimum: int) -> tuple[float, ...]:
+    """The edges of slices that have enough rows of every column: smaller ones are joined with a neighbour.
+
+    >>> joined((0, 1, 2, 3), [np.array([0.5, 1.5, 1.6, 2.5, 2.6])], 2)
+    (0, 2, 3)
+    """
+    inner = list(edges[1:-1])
+    while inner and columns:
+        slots = [np.searchsorted(inner, column[np.isfinite(column)], side="right") for column in columns]
+        fewest = np.min([count_by(slot, len(inner) + 1) for slot in slots], axis=0)
+        small = int(fewest.argmin())
+        if fewest[small] >= minimum:
+            break
+        left, right = (fewest[at] if 0 <= at < fewest.size else np.inf for at in (small - 1, small + 1))
+        inner.pop(small - 1 if left <= right else small)
+    return (edges[0], *inner, edges[-1])
+
+
+def _least(values: Floats, few: Floats) -> int:
+    """The rows of the rarest of a few values."""
+    return int(count_by(np.searchsorted(few, values[np.isin(values, few)]), few.size).min())
 
 
 def change_points(values: Floats, loss: Floats, *, bins: int, min_samples: int) -> list[float]:

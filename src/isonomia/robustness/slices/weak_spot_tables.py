@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -86,12 +86,18 @@ def show(search: Search, backend: Backend | None, *, honest: bool, n_rows: int) 
         ),
         "weak_spots": len(spots),
         "critical_spots": sum(spot.severity > search.limits.critical for spot in spots),
+        "weak_features": len({name for spot in spots for name in spot.slices}),
+        "mean_severity": _severity([spot.severity for spot in spots], np.mean),
+        "max_severity": _severity([spot.severity for spot in spots], np.max),
         "slices_tested": search.n_tests,
     }
     titles = {
         "overall": search.parts.metric.title,
         "weak_spots": msg("Weak spots"),
         "critical_spots": msg("Critical weak spots"),
+        "weak_features": msg("Features with weak spots"),
+        "mean_severity": msg("Mean severity of weak spots"),
+        "max_severity": msg("Largest severity of a weak spot"),
         "slices_tested": msg("Slices tested"),
     }
     return Result(
@@ -104,6 +110,13 @@ def show(search: Search, backend: Backend | None, *, honest: bool, n_rows: int) 
         _notes(search, honest, n_rows),
         titles=titles,
     )
+
+
+def _severity(severities: Sequence[float], summary: Callable[[Sequence[float]], Any]) -> Estimate:
+    """A summary of the severities of weak spots: how much larger their errors are than the whole one."""
+    if not severities:
+        return Estimate.missing(msg("there is no weak spot"))
+    return Estimate(float(summary(severities)), n=len(severities))
 
 
 def _notes(search: Search, honest: bool, n_rows: int) -> tuple[Message, ...]:
