@@ -71,7 +71,8 @@ def page() -> str:
         "# Options",
         "",
         "Written from the declarations by `make exports`. `isonomia checks NAME` (and `methods`, `scenarios`,",
-        "`perturbers`, `formats`) shows the same in a terminal.",
+        "`perturbers`, `formats`) shows the same in a terminal. Where a check has another default than its function in",
+        "Python has, both are there: an audit runs many checks, and gives each less time.",
     ]
     for title, entries in declared():
         lines += ["", f"## {title}"]
@@ -86,6 +87,8 @@ def page() -> str:
 def _row(one: Parameter) -> str:
     facts = one.describe()
     default = "" if facts["default"] is None else f"`{facts['default']}`"
+    if "function_default" in facts:
+        default = f"{default or 'set by the audit'} (function: `{facts['function_default']}`)"
     cells = (f"`{one.name}`", default, facts["takes"], one.help)
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 

@@ -17,6 +17,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+#: Of a default: there is none.
+UNSET = inspect.Parameter.empty
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One option: its name, the kind of its values, its default and one line of help.
@@ -31,6 +35,8 @@ class Parameter:
     kind: Kind[Any]
     default: Any = None
     help: str = ""
+    own: Any = UNSET
+    """The default of the function whose option it is, where an entry has another one."""
 
     def schema(self) -> Schema:
         """The JSON schema of its values."""
@@ -39,7 +45,8 @@ class Parameter:
 
     def describe(self) -> dict[str, Any]:
         """What a listing shows: JSON values only."""
-        return {"default": plain(self.default), "takes": self.kind.expected, "help": self.help}
+        own = {} if self.own is UNSET else {"function_default": plain(self.own)}
+        return {"default": plain(self.default), **own, "takes": self.kind.expected, "help": self.help}
 
 
 def plain(value: Any) -> Any:
@@ -130,11 +137,13 @@ def parameters_of(function: Callable[..., Any], *names: str, **defaults: Any) ->
     for name in names or kinds:
         kind = kinds[name]
         default = signature[name].default
+        own: Any = UNSET
         if name in defaults:
+            own = default if plain(default) != plain(defaults[name]) else UNSET
             default = defaults[name]
             kind = kind.or_none() if default is None else kind
         found.append(
-            Parameter(name, kind, None if default is inspect.Parameter.empty else default, texts.get(name, ""))
+            Parameter(name, kind, None if default is inspect.Parameter.empty else default, texts.get(name, ""), own)
         )
     return tuple(found)
 

@@ -14,8 +14,8 @@ from isonomia.subject import Subject
 
 R = TypeVar("R")
 
-#: The option of a check that examines a sample of rows.
-SAMPLE = Parameter("max_rows", Integer(1), 20_000, "rows examined at most; more are sampled")
+#: The option of a check that examines a sample of rows; its function examines all of them.
+SAMPLE = Parameter("max_rows", Integer(1), 20_000, "rows examined at most; more are sampled", own=None)
 #: The same for a check that calls the model on many altered versions of every row: its budget of model rows.
 ALTERED_ROWS = Parameter("max_rows", Integer(1), 8_000, "rows that are altered and predicted; larger data are sampled")
 #: People are compared with their neighbours. Who is near is found among all rows of the sample, so fewer people make

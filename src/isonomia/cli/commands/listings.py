@@ -10,7 +10,7 @@ import typer
 from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.output.headings import heading, shown, worded
 from isonomia.cli.output.screen import Screen
-from isonomia.languages import Name, error_text
+from isonomia.languages import Name, error_text, msg
 
 if TYPE_CHECKING:
     from isonomia.metrics import Metric
@@ -54,6 +54,9 @@ def show(entries: list[Entry], columns: tuple[str, ...], name: str | None, scree
     for option, facts in found.get("options", {}).items():
         screen.say(f"  --option {option}={_typed(facts['default'])}  {shown(facts['help'], language)}")
         screen.say(f"      {error_text(facts['takes'], language)}")
+        if "function_default" in facts:
+            own = msg("Default of the Python function: {value}", value=_typed(facts["function_default"]))
+            screen.say(f"      {own.text(language)}")
 
 
 def _typed(value: Any) -> str:

@@ -35,6 +35,7 @@ MANY = 8
             Either(Choice(("uniform",)), Keyed(Anything("shares of the groups"))).or_none(),
             None,
             "the shares that groups should have: {attribute: {group: share}}",
+            own="uniform",
         ),
     ),
 )
