@@ -116,3 +116,14 @@ def test_the_advice_about_wrong_approvals_looks_where_they_are(women: float, rem
     report = iso.audit(frame, checks="group_fairness", n_boot=50, **roles)
     (finding,) = [one for one in report.findings if one.code == "group_fairness.fpr"]
     assert finding.remedy == remedy
+
+
+def test_a_report_of_the_suite_alone_says_where_the_rates_of_groups_are() -> None:
+    rows = [(group, value) for group in ("a", "b") for value in [0, 1] * 50]
+    frame = {"sex": [group for group, _ in rows], "y": [value for _, value in rows], "p": [value for _, value in rows]}
+    data = iso.Dataset(frame, target="y", prediction="p", protected=["sex"])
+    found = iso.audit(data, checks=["fairness_suite"], n_boot=20)["fairness_suite"]
+    assert "by_group" not in found.tables
+    assert any("group_fairness" in str(note) for note in found.notes)
+    both = iso.audit(data, checks="group_fairness,fairness_suite", n_boot=20)
+    assert "by_group" in both["group_fairness"].tables

@@ -155,3 +155,14 @@ def test_the_registry_describes_it() -> None:
     assert all(one.help for one in entry.parameters)
     assert entry.read({"bands": 5}) == {"bands": 5}
     assert entry.about.text("pt-BR") != entry.purpose
+
+
+def test_the_function_refuses_empty_cells_as_the_estimator_does() -> None:
+    """Group a all hired, group b never: no weight balances that."""
+    y, group = [1] * 10 + [0] * 10, ["a"] * 10 + ["b"] * 10
+    with pytest.raises(DataError, match="No weight can balance a group that lacks an outcome") as function:
+        weights(y, group)
+    with pytest.raises(DataError) as estimator:
+        Reweigh().fit(np.arange(20.0)[:, None], y, sensitive_features=group)
+    assert str(function.value) == str(estimator.value)
+    assert weights(y, group, empty="ignore").tolist() == [0.5] * 20

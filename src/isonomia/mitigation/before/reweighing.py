@@ -45,7 +45,7 @@ def cell_weights(counts: Floats, target: str) -> Floats:
         return np.where(counts > 0, ideal / counts, 0.0)
 
 
-@validated(target=TARGET, bands=Integer(2))
+@validated(target=TARGET, bands=Integer(2), empty=EMPTY)
 def weights(
     y: Any,
     sensitive_features: Any,
@@ -53,6 +53,7 @@ def weights(
     *,
     sample_weight: Any = None,
     bands: int = BANDS,
+    empty: Literal["error", "ignore"] = "error",
 ) -> Floats:
     """The weight of every row that makes groups and outcomes independent.
 
@@ -68,6 +69,8 @@ def weights(
         Weights that the rows already have; the result contains them.
     bands : int
         How many bands of equal mass the numbers of a regression are cut into.
+    empty : "error" or "ignore"
+        What happens where a group has no row with some outcome: no weight can balance it.
 
     References
     ----------
@@ -83,7 +86,21 @@ def weights(
     outcomes = outcome_classes(y, bands=bands)
     groups = composite(read_attributes(sensitive_features, length=len(outcomes)))
     given = check_weights(sample_weight, len(outcomes), what="`sample_weight`")
-    return _row_weights(cell_weights(cell_counts(groups, outcomes, given), target), groups, outcomes, given)
+    counts = cell_counts(groups, outcomes, given)
+    _cells_lacking(groups, outcomes, counts, empty)
+    return _row_weights(cell_weights(counts, target), groups, outcomes, given)
+
+
+def _cells_lacking(groups: Codes, outcomes: Codes, counts: Floats, empty: str) -> list[str]:
+    """Groups that have no row with some outcome; an error where these are not to be ignored."""
+    found = empty_cells(groups, outcomes, counts)
+    if found and empty == "error":
+        raise DataError(
+            f"No weight can balance a group that lacks an outcome: there are no rows of "
+            f"{'; '.join(found[:5])}{'; ...' if len(found) > 5 else ''}. Merge groups "
+            "(or use fewer bands), or pass empty='ignore' to weight the others."
+        )
+    return found
 
 
 def _row_weights(table: Floats, groups: Codes, outcomes: Codes, given: Floats | None) -> Floats:
@@ -166,13 +183,7 @@ class Reweigh(TrainingMitigator):
     ) -> Any:
         outcomes = outcome_classes(y, regression=not is_classifier(self), bands=options["bands"])
         counts = cell_counts(groups, outcomes, weights)
-        self.empty_cells_ = empty_cells(groups, outcomes, counts)
-        if self.empty_cells_ and options["empty"] == "error":
-            raise DataError(
-                f"No weight can balance a group that lacks an outcome: there are no rows of "
-                f"{'; '.join(self.empty_cells_[:5])}{'; ...' if len(self.empty_cells_) > 5 else ''}. Merge groups "
-                "(or use fewer bands), or pass empty='ignore' to weight the others."
-            )
+        self.empty_cells_ = _cells_lacking(groups, outcomes, counts, options["empty"])
         self.outcomes_ = list(outcomes.texts)
         self.weights_ = cell_weights(counts, options["target"])
         if options["clip"] is not None:

@@ -30,6 +30,10 @@ _TOLD_BY_GROUP = (
 _PARITY_OF_NUMBERS = ("distribution_parity",)
 #: Tables and pictures that the same check shows; of comparisons those of the other metrics are left.
 _SHOWN_BY_GROUP = ("by_group", "comparisons")
+ELSEWHERE = msg(
+    "The rates of each group and the findings about single gaps are in the check group_fairness: run both, as in "
+    "checks='group_fairness,fairness_suite'."
+)
 
 
 @check(
@@ -64,7 +68,8 @@ def fairness_suite(subject: Subject, *, control: list[str] | None, **options: An
         tables["comparisons"] = others
     pictures = tuple(picture for picture in found.pictures if picture.table not in _SHOWN_BY_GROUP)
     titles = {"overall_fairness_score": msg("overall fairness score (0 to 1; not a verdict)")}
-    return Result(found.code, found.title, tables, found.values, findings, pictures, found.notes, titles=titles)
+    notes = (*found.notes, ELSEWHERE)
+    return Result(found.code, found.title, tables, found.values, findings, pictures, notes, titles=titles)
 
 
 def _other_comparisons(found: Suite, subject: Subject) -> Table | None:
