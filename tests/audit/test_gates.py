@@ -287,3 +287,29 @@ def test_a_criterion_that_is_not_examined_again_is_not_silently_fine() -> None:
         assert "Nothing got worse" not in str(found.headline)
         assert "not examined" in str(found.headline)
     assert compare(before, before, fail_on="criteria").exit_code == 0
+
+
+def test_a_group_without_the_figure_of_a_check_leaves_the_rule_open() -> None:
+    """Three people have no calibration slope; the others' slopes keep the limit."""
+    frame = people(2000)
+    frame.loc[:2, "ethnicity"] = "few"
+    rule = {
+        "name": "slopes",
+        "kind": "check",
+        "check": "group_calibration",
+        "figure": "by_group.slope",
+        "at_most": 99.0,
+    }
+    data = iso.Dataset(frame, target="y", score="score", protected=["ethnicity"])
+    report = iso.audit(data, policy=policy(rule), checks="group_calibration", n_boot=20)
+    assert report.verdict is not None
+    assert report.verdict.outcome == "not_enough_evidence"
+    assert "no figure for few people" in str(report.verdict.reason)
+    whole = iso.audit(
+        iso.Dataset(frame[3:], target="y", score="score", protected=["ethnicity"]),
+        policy=policy(rule),
+        checks="group_calibration",
+        n_boot=20,
+    )
+    assert whole.verdict is not None
+    assert whole.verdict.outcome == "meets"

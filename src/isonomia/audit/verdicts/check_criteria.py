@@ -42,6 +42,9 @@ def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, 
         return missing_criterion(rule, "not_enough_evidence", why, examined=False)
     outcome, worst, evidence = _worst(rule, valued)
     reason = unsure(rule, evidence, form) if outcome == "not_enough_evidence" else None
+    left_out = [one.who for one in figures if one.who and one.figure.value is None]
+    if outcome == "meets" and left_out:  # nobody is shown to be treated well whose figure is missing
+        outcome, reason = "not_enough_evidence", msg("there is no figure for {group}", group=People.of(left_out[0]))
     statement = overall_sentence(rule, name, form, evidence, worst.who)
     whole = worst.figure.method == "count"
     low, high = (None if whole or not np.isfinite(end) else end for end in (evidence.low, evidence.high))
