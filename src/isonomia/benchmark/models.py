@@ -82,6 +82,8 @@ class Oracle:
     epistemic: float
     classes_: NDArray[Any] = field(init=False)
     _estimator_type: Literal["classifier", "regressor"] = field(init=False)
+    #: `predict` is the most probable class: it need not be asked for.
+    own_decision_: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         regression = self.made.dataset.task == "regression"

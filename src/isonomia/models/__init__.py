@@ -10,6 +10,7 @@ from isonomia.models.gradients import GradientKind, Gradients, Inputs
 from isonomia.models.loading import TrustWarning, import_object, load_model, save_model
 from isonomia.models.model import LARGEST_CALL, Model, ModelOptions
 from isonomia.models.model_format import MAX_BYTES, MODEL_FORMAT_NAME, MODEL_FORMATS, ModelFormat
+from isonomia.models.own_decisions import Decisions, decisions_of, tied_rows, times_asked
 from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
 from isonomia.models.thresholds import GroupThresholds
 from isonomia.models.trees.arrays import TreeEnsemble
@@ -19,6 +20,7 @@ from isonomia.models.trees.reading import read_trees
 __all__ = [
     "ALLOWED",
     "Allowed",
+    "Decisions",
     "EndpointProtocol",
     "FrameKind",
     "GradientKind",
@@ -40,6 +42,7 @@ __all__ = [
     "TrustWarning",
     "apply_link",
     "check_probabilities",
+    "decisions_of",
     "encode_labels",
     "endpoint",
     "estimators",
@@ -50,4 +53,6 @@ __all__ = [
     "read_trees",
     "save_model",
     "split_pipeline",
+    "tied_rows",
+    "times_asked",
 ]

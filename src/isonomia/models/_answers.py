@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.data import Task, index_of, listed, look_like_scores, ordered, two_classes
 from isonomia.errors import DataError, ModelError
-from isonomia.models._predictors import Answer, as_values
+from isonomia.models._predictors import Answer, as_values, largest
 from isonomia.models.classes import distinct
 from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
 
@@ -71,10 +71,11 @@ def joined(parts: Sequence[tuple[Answer, int]], make: str) -> Answer:
             "It must return the same columns for all rows."
         )
     labels = None
-    if first.labels is not None:
-        labels = np.concatenate([check_shape(answer.labels, n, make) for answer, n in parts])
+    if any(answer.labels is not None for answer, _ in parts):
+        decided = [largest(answer) if answer.labels is None else answer.labels for answer, _ in parts]
+        labels = np.concatenate([check_shape(one, n, make) for one, (_, n) in zip(decided, parts, strict=True)])
     calls = sum(answer.calls for answer, _ in parts)
-    return replace(first, values=np.concatenate(values), labels=labels, calls=calls)
+    return replace(first, values=np.concatenate(values), labels=labels, calls=calls, rows=None)
 
 
 def check_shape(returned: Any, n: int, make: str) -> NDArray[Any]:
@@ -232,6 +233,8 @@ def _scores(values: NDArray[Any], answer: Answer, question: Question) -> Surface
     if own is None:
         classes = two_classes(question.seen, question.positive, what="the target")
         label = None if cut is None else (scores >= cut).astype(np.uint8)
+        if answer.labels is not None:
+            label = _encode(answer.labels, answer, classes, classes, question)
         return Surface("binary", classes, label=label, score=scores, threshold=cut or 0.0)
     classes = _final_classes(question, own)
     if _task(question, own) == "multiclass":
@@ -239,6 +242,8 @@ def _scores(values: NDArray[Any], answer: Answer, question: Question) -> Surface
     flipped = own[0] == classes[1]
     chosen = scores > 0  # as scikit-learn decides: for its second class
     decided = (~chosen if flipped else chosen).astype(np.uint8)
+    if answer.labels is not None:
+        decided = _encode(answer.labels, answer, own, classes, question)
     scores = -scores if flipped else scores
     if cut is not None:
         decided = (scores >= cut).astype(np.uint8)

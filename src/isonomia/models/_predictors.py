@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import narwhals.stable.v2 as nw
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from isonomia.data import Task
 from isonomia.models._known import Known
 from isonomia.models.columns import FrameKind, hand_over
+from isonomia.models.own_decisions import Decisions, decisions_of, last_step, tied_rows, times_asked
 from isonomia.models.surface import SurfaceKind
 
 #: Libraries whose estimators are handed pandas, whatever frame the user gave (they read its categories).
 _PANDAS_MAKERS = ("lightgbm", "xgboost")
-#: Estimators whose own decision is not the largest probability; another one says so by an attribute `own_decision_`.
-_OWN_DECISION = ("FixedThresholdClassifier", "TunedThresholdClassifierCV", "SVC", "NuSVC")
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,8 @@ class Answer:
     """What came back from a model, before it is read as a surface.
 
     `kind` is None when the model does not say what it returns; `classes` are the model's own, in the order of the
-    columns of `values`; `labels` are its own decisions where they are not simply the largest probability.
+    columns of `values`; `labels` are its own decisions where they do not simply follow from `values`. It took `calls`,
+    with `rows` in all of them together (each row once where that is None).
     """
 
     values: Any
@@ -34,6 +34,7 @@ class Answer:
     classes: tuple[Any, ...] | None = None
     labels: Any = None
     calls: int = 1
+    rows: int | None = None
 
 
 class Predictor(Protocol):
@@ -82,6 +83,11 @@ class EstimatorPredictor(Known):
         classes = getattr(self.estimator, "classes_", None)
         return None if classes is None or len(classes) == 0 else tuple(np.asarray(classes).tolist())
 
+    @property
+    def times_asked(self) -> tuple[int, int]:
+        """How often every row is sent so that it has a decision: as a rule, and at most."""
+        return (1, 1) if self.task == "regression" else times_asked(self.estimator)
+
     def ask(self, table: nw.DataFrame[Any], kind: SurfaceKind | None, *, decide: bool) -> Answer:
         """predict_proba where there is one, decision_function for two classes next, predict otherwise."""
         if self.frame is None:  # pragma: no cover - set in __post_init__
@@ -90,19 +96,44 @@ class EstimatorPredictor(Known):
         classes = None if self.task == "regression" else self.classes
         if self.task != "regression":
             if kind in (None, "probability") and hasattr(self.estimator, "predict_proba"):
-                own = decide and _decides_itself(self.estimator)
-                table_ = self.estimator.predict_proba(rows)
-                labels = self.estimator.predict(rows) if own else None
-                return Answer(table_, "probability", classes, labels, calls=1 + own)
+                return self._decided(Answer(self.estimator.predict_proba(rows), "probability", classes), rows, decide)
             two = classes is None or len(classes) == 2
             if kind in (None, "score") and two and hasattr(self.estimator, "decision_function"):
-                return Answer(self.estimator.decision_function(rows), "score", classes)
+                return self._decided(Answer(self.estimator.decision_function(rows), "score", classes), rows, decide)
         if kind == "score" and hasattr(self.estimator, "decision_function"):
             return Answer(self.estimator.decision_function(rows), "score", classes)
         values = self.estimator.predict(rows)
         if self.task == "regression":
             return Answer(values, kind or "continuous")
         return Answer(values, kind or ("label" if classes is not None else None), classes)
+
+    def _decided(self, answer: Answer, rows: Any, decide: bool) -> Answer:
+        """The answer with the model's own decisions, where these do not follow from it."""
+        come = decisions_of(self.estimator, "predict_proba" if answer.kind == "probability" else "decision_function")
+        if not decide or come is Decisions.FOLLOW:
+            return answer
+        n = len(rows)
+        if come is Decisions.ASKED:
+            return replace(answer, labels=self.estimator.predict(rows), calls=2, rows=2 * n)
+        table = np.asarray(as_values(answer.values), dtype=float)
+        tied = tied_rows(table)
+        if tied.size == 0 or answer.classes is None or table.ndim == 1:
+            return answer
+        labels = largest(answer)
+        labels[tied] = np.asarray(self.estimator.predict(_taken(rows, tied))).ravel()
+        return replace(answer, labels=labels, calls=2, rows=n + tied.size)
+
+
+def largest(answer: Answer) -> NDArray[Any]:
+    """The class of the largest probability of every row, the first one where several are."""
+    return np.asarray(answer.classes)[as_values(answer.values).argmax(axis=1)]
+
+
+def _taken(rows: Any, index: NDArray[np.intp]) -> Any:
+    """Some rows of a frame or a matrix."""
+    if isinstance(rows, np.ndarray):
+        return rows[index]
+    return nw.maybe_reset_index(nw.from_native(rows, eager_only=True)[index]).to_native()
 
 
 @dataclass
@@ -135,7 +166,7 @@ def is_estimator(obj: object) -> bool:
 
 def is_calibrated(obj: object) -> bool | None:
     """True when the estimator (or the last step of its pipeline) recalibrates its probabilities; None when unknown."""
-    return True if type(_last(obj)).__name__ == "CalibratedClassifierCV" else None
+    return True if type(last_step(obj)).__name__ == "CalibratedClassifierCV" else None
 
 
 def as_values(values: Any) -> NDArray[Any]:
@@ -172,22 +203,3 @@ def _task(estimator: Any) -> Task | None:
         kind = getattr(estimator, "_estimator_type", None)
         return "regression" if kind == "regressor" else None
     return None
-
-
-def _last(estimator: Any) -> Any:
-    """The step that decides: the end of a pipeline, the winner of a search."""
-    for _ in range(10):
-        steps = getattr(estimator, "steps", None)
-        if isinstance(steps, list) and steps:
-            estimator = steps[-1][1]
-        elif hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        else:
-            break
-    return estimator
-
-
-def _decides_itself(estimator: Any) -> bool:
-    last = _last(estimator)
-    known = type(last).__name__ in _OWN_DECISION or getattr(last, "own_decision_", False) is True
-    return known and hasattr(estimator, "predict")

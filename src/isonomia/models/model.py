@@ -230,6 +230,14 @@ class Model:
         table = data_table(data) if frame is None else self._as_table(frame)
         return hand_over(self._select(table, data), getattr(self._predictor, "frame", None) or "native")
 
+    @property
+    def times_asked(self) -> tuple[int, int]:
+        """How often every row is sent so that it has a decision: as a rule, and at most."""
+        if self._options.get("threshold") is not None or self._options.get("output") == "label":
+            return 1, 1
+        times: tuple[int, int] = getattr(self._predictor, "times_asked", (1, 1))
+        return times
+
     def reset_clocks(self) -> None:
         """Start counting calls, rows and seconds anew."""
         self.n_calls = 0
@@ -260,7 +268,7 @@ class Model:
         finally:
             self.seconds += time.perf_counter() - start
         self.n_calls += answer.calls
-        self.n_rows += answer.calls * len(table)
+        self.n_rows += len(table) if answer.rows is None else answer.rows
         return answer
 
     def _portions(

@@ -73,8 +73,8 @@ class Ledger:
             None if max_model_rows is None else Integer(1, hint=none).check("max_model_rows", max_model_rows)
         )
         self.progress = Progress.of(progress)
-        #: Rows one test sends to the model; the loop that uses the ledger says how many.
-        self.test_rows = 1
+        #: Rows of one test, and how often the model is sent each: the loop that uses the ledger says both.
+        self.test_rows = self.times_asked = 1
         self.tests = KeyMap(OUTCOMES)
         self.cache = KeyMap(OUTCOMES)
         self.answers: dict[str, dict[str, NDArray[Any]]] = {}
@@ -111,7 +111,9 @@ class Ledger:
 
     def rows_left(self, variants: int) -> int:
         """Tests of that many variants that the budget of model rows still allows."""
-        return 2**62 if self.max_model_rows is None else max(0, (self.max_model_rows - self.n_rows) // variants)
+        if self.max_model_rows is None:
+            return 2**62
+        return max(0, (self.max_model_rows - self.n_rows) // (variants * self.times_asked))
 
     @property
     def late(self) -> bool:
@@ -172,15 +174,18 @@ class Ledger:
         """Whether it is written to a file."""
         return self._file is not None
 
-    def remember(self, digest: str, arrays: dict[str, NDArray[Any]], usage: tuple[int, int, float]) -> None:
-        """Record predictions outside tests."""
-        self._take({}, usage)
-        self._write({"kind": "question", "digest": digest}, arrays, usage)
-
-    def _take(self, arrays: Mapping[str, NDArray[Any]], usage: tuple[int, int, float]) -> None:
+    def use(self, usage: tuple[int, int, float]) -> None:
+        """Count (rows, calls, seconds) of the model."""
         self.n_rows += usage[0]
         self.n_calls += usage[1]
         self.model_seconds += usage[2]
+
+    def remember(self, digest: str, arrays: dict[str, NDArray[Any]], usage: tuple[int, int, float]) -> None:
+        """Record predictions outside tests; `usage` is what they took, counted by then (see `use`)."""
+        self._write({"kind": "question", "digest": digest}, arrays, usage)
+
+    def _take(self, arrays: Mapping[str, NDArray[Any]], usage: tuple[int, int, float]) -> None:
+        self.use(usage)
         found = {name.removeprefix("found_"): part for name, part in arrays.items() if name.startswith("found_")}
         if found and len(found["a"]):
             self._found.append(found)

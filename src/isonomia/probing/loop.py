@@ -159,8 +159,10 @@ class Loop:
     def __init__(self, probe: Probe, ledger: Ledger) -> None:
         self.probe, self.ledger = probe, ledger
         self._stage = ledger.progress.stage("pairs", msg("Searching for pairs"), total=ledger.max_tests or 0)
-        self._rows_counted = 0  # rows of the model that the ledger knows of
-        ledger.test_rows = probe.n_variants
+        self._counted = self._sent()  # what the ledger knows of
+        ledger.times_asked, at_most = probe.oracle.times_asked
+        self._reserve = at_most // ledger.times_asked  # ties may be asked about again
+        ledger.test_rows = probe.n_variants * self._reserve
         largest = min(LARGEST_CALL, CALL_BYTES // (8 * len(probe.domain)))
         self._pace = Pace(probe.n_variants, max(probe.n_variants, largest))
         for value in ledger.classes[len(probe.oracle.classes) :]:
@@ -177,6 +179,7 @@ class Loop:
                 if rows is None:
                     break
                 strategy.tell(self.test(rows))
+            self.count_outside()
             self._stage.at(self.ledger.tsn)
 
     def test(self, rows: Request) -> Answer:
@@ -226,29 +229,22 @@ class Loop:
         todo = None if not known.any() else np.flatnonzero(~known)  # all of them, mostly
         done, end = 0, len(keys) if todo is None else len(todo)
         noted = None
+        self.count_outside()
         while done < end and not self.ledger.spent:
-            budget = min(self.ledger.tests_left, self.ledger.rows_left(self.probe.n_variants))
+            budget = min(self.ledger.tests_left, self.ledger.rows_left(self.ledger.test_rows))
             size = min(max(1, self._pace.rows // self.probe.n_variants), budget, end - done)
             if size <= 0:
                 break
             part = slice(done, done + size) if todo is None else todo[done : done + size]
-            before = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
             result = self.probe.test(rows[part])
             outcomes[part] = result.outcome
-            self._note(before, keys[part], result.outcome, result.found)
+            self._note(keys[part], result.outcome, result.found)
             noted = result.found["row"] if size == len(keys) else None
             done += size
         return outcomes, noted
 
-    def _note(
-        self,
-        before: tuple[int, int, float],
-        keys: NDArray[np.uint64],
-        outcome: Floats,
-        found: dict[str, NDArray[Any]],
-    ) -> None:
-        usage = self._usage_since(before)
-        self._rows_counted += usage[0]
+    def _note(self, keys: NDArray[np.uint64], outcome: Floats, found: dict[str, NDArray[Any]]) -> None:
+        usage = self._newly_sent()
         self.ledger.classes = [_plain(value) for value in self.probe.oracle.classes]
         self.ledger.record(keys, outcome, found, usage)
         self._pace.learn(usage[0], usage[2])
@@ -263,18 +259,21 @@ class Loop:
             known = self.ledger.answers[digest]
             return Predictions(known.get("label"), known.get("score"))
         predicted: list[Predictions] = []
-        before = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
+        used = np.zeros(3)
         done = 0
+        self.count_outside()
         if len(rows) > self.ledger.rows_left(1):
             raise BudgetSpent
         while done < len(rows):
-            if self.ledger.late:
+            size = min(self._pace.rows, self.ledger.rows_left(self._reserve))
+            if self.ledger.late or size == 0:
                 raise BudgetSpent
-            began = (self.probe.n_rows, self.probe.n_calls, self.probe.seconds)
-            part = rows[done : done + self._pace.rows]
+            part = rows[done : done + size]
             predicted.append(self.probe.consult(part))
             done += len(part)
-            usage = self._usage_since(began)
+            usage = self._newly_sent()
+            self.ledger.use(usage)
+            used += usage
             self._pace.learn(usage[0], usage[2])
             self._stage.at(self.ledger.tsn)
         arrays: dict[str, NDArray[np.float64]] = {}
@@ -282,19 +281,23 @@ class Loop:
             parts = [getattr(one, name) for one in predicted]
             if parts and parts[0] is not None:
                 arrays[name] = np.concatenate(parts)
-        self._rows_counted += self._usage_since(before)[0]
-        self.ledger.remember(digest, arrays, self._usage_since(before))
+        self.ledger.remember(digest, arrays, (int(used[0]), int(used[1]), float(used[2])))
         return Predictions(arrays.get("label"), arrays.get("score"))  # type: ignore[arg-type]
 
     def count_outside(self) -> None:
-        """Count model rows that were used outside the loop (to compare trees with the model) in the budget."""
-        outside = self.probe.oracle.rows - self._rows_counted
-        self._rows_counted += outside
-        self.ledger.n_rows += outside
+        """Count what the model was asked outside tests and questions (to compare trees with it) in the budget."""
+        self.ledger.use(self._newly_sent())
 
-    def _usage_since(self, before: tuple[int, int, float]) -> tuple[int, int, float]:
-        probe = self.probe
-        return probe.n_rows - before[0], probe.n_calls - before[1], probe.seconds - before[2]
+    def _sent(self) -> tuple[int, int, float]:
+        """Rows, calls and seconds of the model so far."""
+        oracle = self.probe.oracle
+        return oracle.rows, oracle.calls, oracle.seconds
+
+    def _newly_sent(self) -> tuple[int, int, float]:
+        """What was sent since the last time, which the ledger has yet to count."""
+        before, self._counted = self._counted, self._sent()
+        rows, calls, seconds = self._counted
+        return rows - before[0], calls - before[1], seconds - before[2]
 
 
 def _plain(value: object) -> object:

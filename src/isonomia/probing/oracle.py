@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import Dataset, Task, index_of, two_classes
 from isonomia.errors import FAULTS, ModelError
-from isonomia.models import Gradients, Inputs, Model
+from isonomia.models import Decisions, Gradients, Inputs, Model, decisions_of, tied_rows, times_asked
 from isonomia.probing.domain import Domain
 from isonomia.subject import as_model
 from isonomia.typing import Floats
@@ -68,12 +69,11 @@ class Oracle:
         self.positive = data.positive if data is not None else None
         self.task: Task | None = data.task if data is not None else None
         self.threshold = 0.5
+        #: Rows sent to the model so far, in how many calls, and how long they took: whatever the model was asked.
+        self.rows = self.calls = 0
         self.seconds = 0.0
-        #: Rows predicted so far.
-        self.rows = 0
         self.output: Output | None = None
         self._classes: list[Any] = []
-        self._agrees: bool | None = None
         self._columns = _wants_names(model)
         if isinstance(self.model, Model):
             return
@@ -99,14 +99,13 @@ class Oracle:
         return self.domain.compact(rows) if self._columns else rows
 
     def ask(self, rows: NDArray[Any]) -> Predictions:
-        """The predictions for rows of the domain, in one call."""
-        frame = self.domain.decode(rows) if self._columns else self._array(rows)
-        self.rows += len(rows)
+        """The predictions for rows of the domain."""
+        frame = self._frame(rows)
         try:
             if isinstance(self.model, Model):
                 predicted = self._wrapped(self.model, frame)
             else:
-                predicted = self._estimator(frame) if hasattr(self.model, "predict") else self._function(frame)
+                predicted = self._estimator(frame, rows) if hasattr(self.model, "predict") else self._function(frame)
         except ModelError:
             raise
         except FAULTS as error:  # whatever a model raises becomes one kind of error that shows a row
@@ -117,6 +116,21 @@ class Oracle:
         if len(predicted) != len(rows):
             raise ModelError(f"The model got {len(rows):,} rows and returned {len(predicted):,} predictions.")
         return predicted
+
+    @cached_property
+    def times_asked(self) -> tuple[int, int]:
+        """How often every row is sent so that it has a decision and a score: as a rule, and at most."""
+        model = self.model
+        if isinstance(model, Model):
+            return model.times_asked
+        if self.task == "regression" or not hasattr(model, "predict") or not self._classes:
+            return 1, 1
+        return times_asked(model)
+
+    def margin(self, rows: Floats) -> Floats:
+        """The score itself that an estimator decides by, or the number that it predicts; counted as any question."""
+        name = "predict" if self.task == "regression" else "decision_function"
+        return _numbers(self._timed(getattr(self.estimator, name), self.model_input(rows)))
 
     def model_input(self, rows: Floats) -> Any:
         """Rows of the domain as `estimator` takes them: a frame, or an array for one fitted on arrays."""
@@ -144,9 +158,14 @@ class Oracle:
         """The estimator (or function) behind the model: what exact answers and gradients look into."""
         return self.model.estimator if isinstance(self.model, Model) else self.model
 
+    def _frame(self, rows: NDArray[Any]) -> Any:
+        return self.domain.decode(rows) if self._columns else self._array(rows)
+
     def _timed(self, call: Callable[[Any], Any], frame: Any) -> Any:
-        """Call the model, and nothing else, with the clock running."""
+        """Call the model, and nothing else, with the clock running; every call of a model comes through here."""
         began = time.perf_counter()
+        self.rows += len(frame)
+        self.calls += 1
         try:
             return call(frame)
         finally:
@@ -159,7 +178,13 @@ class Oracle:
         if self._data is None:  # a domain alone: two of its people stand for the data
             self._data = Dataset(self.domain.decode(self.domain.sample(2, np.random.default_rng(0))))
         data = self._data
-        surface = self._timed(lambda table: model.surface(data, frame=table), frame)
+        before = model.n_rows, model.n_calls, model.seconds
+        try:
+            surface = model.surface(data, frame=frame)
+        finally:  # it counts its calls itself
+            self.rows += model.n_rows - before[0]
+            self.calls += model.n_calls - before[1]
+            self.seconds += model.seconds - before[2]
         self.task, self._classes, self.threshold = surface.task, list(surface.classes), surface.single_threshold
         label = None if surface.label is None else surface.label.astype(np.int64)
         for score in (surface.probability, surface.score, surface.continuous):
@@ -167,7 +192,7 @@ class Oracle:
                 return Predictions(label, score)
         return Predictions(label, None)
 
-    def _estimator(self, frame: Any) -> Predictions:
+    def _estimator(self, frame: Any, rows: NDArray[Any]) -> Predictions:
         model = self.model
         if self.task == "regression":
             return Predictions(None, _numbers(self._timed(model.predict, frame)))
@@ -175,17 +200,27 @@ class Oracle:
             return self._function(frame, model.predict)
         if hasattr(model, "predict_proba"):
             table = np.asarray(self._timed(model.predict_proba, frame), dtype=float)
-            decided = self._order[_first_of_largest(table)]
-            if self._agrees is None:
-                self._agrees = bool((self._codes(self._timed(model.predict, frame)) == decided).all())
-            label = decided if self._agrees else self._codes(self._timed(model.predict, frame))
-            return Predictions(label, self._score(table))
-        label = self._codes(self._timed(model.predict, frame))
-        if hasattr(model, "decision_function") and len(self._classes) == 2:
-            self.threshold = 0.0
-            side = 1.0 if self._order[1] == 1 else -1.0
-            return Predictions(label, side * _numbers(self._timed(model.decision_function, frame)))
-        return Predictions(label, None)
+            return Predictions(self._decided(table, frame, rows), self._score(table))
+        if not hasattr(model, "decision_function") or len(self._classes) != 2:
+            return Predictions(self._codes(self._timed(model.predict, frame)), None)
+        self.threshold = 0.0
+        margin = _numbers(self._timed(model.decision_function, frame))
+        if decisions_of(model, "decision_function") is Decisions.FOLLOW:
+            label = self._order[(margin > 0).astype(np.intp)]
+        else:
+            label = self._codes(self._timed(model.predict, frame))
+        return Predictions(label, margin if self._order[1] == 1 else -margin)
+
+    def _decided(self, table: Floats, frame: Any, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """The model's own decisions; it is asked for those that do not follow from its probabilities."""
+        come = decisions_of(self.model, "predict_proba")
+        if come is Decisions.ASKED:
+            return self._codes(self._timed(self.model.predict, frame))
+        label: NDArray[np.int64] = self._order[_first_of_largest(table)]
+        tied = tied_rows(table) if come is Decisions.BUT_TIES else ()
+        if len(tied):
+            label[tied] = self._codes(self._timed(self.model.predict, self._frame(rows[tied])))
+        return label
 
     def _function(self, frame: Any, call: Callable[[Any], Any] | None = None) -> Predictions:
         answer = np.asarray(self._timed(call or self.model, frame))

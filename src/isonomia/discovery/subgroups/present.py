@@ -19,7 +19,6 @@ from isonomia.discovery.subgroups.rates import GIVEN_SCORE
 from isonomia.events import Clock
 from isonomia.evidence import THRESHOLDS, Column, Finding, Picture, Table, beyond, free_name, rank
 from isonomia.languages import Message, msg
-from isonomia.models import Model
 from isonomia.typing import Floats
 
 _COLUMNS = (
@@ -224,8 +223,8 @@ def _mean(values: Floats, mass: Mass) -> float | None:
     return mass.mean(values) if mass.total > 0 else None
 
 
-def metrics_of(problem: Problem, search: Search, clock: Clock) -> dict[str, Any]:
-    """What the search took and came to."""
+def metrics_of(problem: Problem, search: Search, clock: Clock, sent: tuple[int, int]) -> dict[str, Any]:
+    """What the search took and came to; `sent` are the rows that the model was sent, and its calls."""
     found = len(search.subgroups) if search.found is None else search.found
     seconds = clock.seconds
     rate = found / search.tested if search.tested else None
@@ -240,8 +239,8 @@ def metrics_of(problem: Problem, search: Search, clock: Clock) -> dict[str, Any]
         "RUNTIME": seconds,
         "dsn_by_attr_value": _by_value(problem, search),
         "nodes_visited": search.nodes or search.tested,
-        "n_model_rows": problem.model.n_rows if isinstance(problem.model, Model) else 0,
-        "n_model_calls": problem.model.n_calls if isinstance(problem.model, Model) else 0,
+        "n_model_rows": sent[0],
+        "n_model_calls": sent[1],
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from isonomia.discovery.subgroups.result import SubgroupResult
 from isonomia.errors import NotApplicable
 from isonomia.events import Clock, Progress
 from isonomia.languages import Message, msg
+from isonomia.models import Model
 from isonomia.subject import Subject, read_dataset
 
 #: With `max_overlap` a method is run for this many times `k`, so that enough are left.
@@ -46,6 +47,20 @@ class Rows:
     reading: Any
     errors: Any
     progress: Progress
+    _asked_before: tuple[Any, int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = self.data.model if isinstance(self.data, Subject) else self.model
+        known = (given, given.n_rows, given.n_calls) if isinstance(given, Model) else (None, 0, 0)
+        object.__setattr__(self, "_asked_before", known)
+
+    @property
+    def sent(self) -> tuple[int, int]:
+        """Rows sent to the model since, and in how many calls."""
+        model, (before, n_rows, n_calls) = self.subject.model, self._asked_before
+        if model is None:
+            return 0, 0
+        return (model.n_rows - n_rows, model.n_calls - n_calls) if model is before else (model.n_rows, model.n_calls)
 
     @cached_property
     def subject(self) -> Subject:
@@ -204,7 +219,7 @@ class SubgroupQuestion:
                 )
             stage.at(1)
         search = replace(search, notes=(*self.notes, *search.notes))
-        return subject.noted(_assemble(self.method, problem, search, self.clock))
+        return subject.noted(_assemble(self.method, problem, search, self.clock, self.rows.sent))
 
 
 def _assemble(
@@ -212,6 +227,7 @@ def _assemble(
     problem: Problem,
     search: Search,
     clock: Clock,
+    sent: tuple[int, int],
 ) -> SubgroupResult:
     table = present.subgroup_table(problem, search)
     notes: list[Message] = [*search.notes, *(() if problem.counted is None else problem.counted.notes)]
@@ -236,7 +252,7 @@ def _assemble(
         pictures=(*present.pictures_of(table), *search.pictures),
         notes=tuple(notes),
         method=method.id,
-        metrics=present.metrics_of(problem, search, clock),
+        metrics=present.metrics_of(problem, search, clock, sent),
         complete=search.complete,
         subgroups=search.subgroups,
         features=problem.by_name,

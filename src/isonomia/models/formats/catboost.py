@@ -91,6 +91,12 @@ class CatBoostPredictor(Known):
         else:
             self.task = None if self.loss.startswith(_RANKINGS) else "regression"
 
+    @property
+    def times_asked(self) -> tuple[int, int]:
+        """How often every row is sent so that it has a decision: as a rule, and at most."""
+        own = len(self.classes) == 2 and self.loss != "MultiClassOneVsAll" and self._threshold() != 0.5
+        return 1 + own, 1 + own
+
     def ask(self, table: nw.DataFrame[Any], kind: SurfaceKind | None, *, decide: bool) -> Answer:
         """Predict all rows at once."""
         rows = self._rows(table)
@@ -103,7 +109,7 @@ class CatBoostPredictor(Known):
         values = self._predict(rows, "Probability")
         own = decide and len(self.classes) == 2 and self._threshold() != 0.5
         labels = self._decisions(rows) if own else None
-        return Answer(values, "probability", self.classes, labels, calls=1 + own)
+        return Answer(values, "probability", self.classes, labels, calls=1 + own, rows=(1 + own) * len(table))
 
     def _predict(self, rows: Any, kind: str) -> Any:
         """As the plain model predicts: its descendants choose the kind of answer themselves."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from isonomia.discovery.pairs.exact.branch_and_bound import Widest
 from isonomia.errors import NotApplicable
 from isonomia.models import estimators
-from isonomia.probing import Oracle
+from isonomia.probing import Feature, Oracle
 from isonomia.typing import Floats
 
 #: Encoders that work column by column, and preserve the order of real numbers.
@@ -25,6 +25,8 @@ _ENCODERS = (*estimators.SCALERS, "OneHotEncoder", "OrdinalEncoder", "SimpleImpu
 Intervals = list[tuple[float, float]]
 #: Cells per real feature, and cells of the distribution of the margin.
 REAL_CELLS, GRID = 2000, 200_000
+#: Random people on whom the terms that were read are compared with the model.
+CHECKED = 200
 #: Maximum number of combinations of half of the features, for exact counts.
 MAX_HALF = 2_000_000
 
@@ -80,8 +82,13 @@ def _by_column(step: Any) -> bool:
     return type(step).__name__ in _ENCODERS
 
 
-def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.intp], variants: Floats) -> Additive:
-    """The terms of a linear model, from its margins at one change at a time, checked on random people."""
+def read_linear(
+    oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.intp], variants: Floats, *, rows_left: int
+) -> Additive:
+    """The terms of a linear model, from its margins at one change at a time, checked on random people.
+
+    What that takes is known before: it is not begun where fewer than so many rows of the model's budget are left.
+    """
     model, domain = oracle.estimator, oracle.domain
     if domain.may_miss.any():
         raise NotApplicable("exact answers need columns without missing numbers")
@@ -90,21 +97,19 @@ def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.in
     if classifier and len(last.classes_) != 2:
         raise NotApplicable("exact answers for classifiers are for two classes")
 
-    def ask(rows: Floats) -> Floats:
-        frame = oracle.model_input(rows)
-        return np.asarray(model.decision_function(frame) if classifier else model.predict(frame), dtype=float).ravel()
-
+    ask = oracle.margin
+    every = [_points(domain.features[int(column)]) for column in free]
+    wanted = 1 + sum(map(len, every)) + len(variants) + CHECKED * (1 + max(oracle.times_asked))
+    if wanted > rows_left:
+        raise NotApplicable(
+            f"reading the terms of the linear model takes {wanted:,} rows, and {rows_left:,} of its budget are left"
+        )
     base = np.floor((domain.low + domain.high) / 2)
     base = np.clip(base, domain.low, domain.high)
     level = float(ask(base[None])[0])
     values, terms, width = [], [], []
-    for column in free:
+    for column, points in zip(free, every, strict=True):
         feature = domain.features[int(column)]
-        points = (
-            np.arange(feature.low, feature.high + 1)
-            if feature.size is not None and feature.size <= 100_000
-            else np.linspace(feature.low, feature.high, REAL_CELLS + 1)
-        )
         rows = np.tile(base, (len(points), 1))
         rows[:, column] = points
         term = ask(rows) - level
@@ -130,10 +135,17 @@ def read_linear(oracle: Oracle, free: NDArray[np.intp], protected: NDArray[np.in
     return _checked(additive, ask, oracle, protected, variants)
 
 
+def _points(feature: Feature) -> Floats:
+    """The values of a feature at which its term is read: all of them, or the ends of many small ranges."""
+    if feature.size is not None and feature.size <= 100_000:
+        return np.arange(feature.low, feature.high + 1)
+    return np.linspace(feature.low, feature.high, REAL_CELLS + 1)
+
+
 def _checked(additive: Additive, ask: Any, oracle: Oracle, protected: NDArray[np.intp], variants: Floats) -> Additive:
     """Check the terms, decisions and scores on random people; add how the margin is decided and scored."""
     rng = np.random.default_rng(0)
-    rows = oracle.domain.sample(200, rng)
+    rows = oracle.domain.sample(CHECKED, rng)
     variant = rng.integers(len(variants), size=len(rows))
     rows[:, protected] = variants[variant]
     margin = ask(rows)

@@ -121,7 +121,8 @@ def _budget(space: Space) -> int:
     """Tests that the budget allows in all."""
     ledger = space.loop.ledger
     tests = ledger.max_tests if ledger.max_tests is not None else None
-    rows = None if ledger.max_model_rows is None else ledger.max_model_rows // space.probe.n_variants
+    each = space.probe.n_variants * ledger.times_asked
+    rows = None if ledger.max_model_rows is None else ledger.max_model_rows // each
     known = [int(one) for one in (tests, rows) if one is not None]
     return min(known) if known else DEFAULT_TESTS
 

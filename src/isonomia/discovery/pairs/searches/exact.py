@@ -125,7 +125,9 @@ def lines_of(space: Space) -> list[NDArray[np.intp]]:
 def linear_part(space: Space, n_pairs: int) -> Floats:
     """Facts from the intervals of the margin, and people drawn from them."""
     probe, gamma = space.probe, space.probe.gamma
-    model = linear.read_linear(probe.oracle, space.free, space.protected, probe.variants)
+    left = space.loop.ledger.rows_left(1)
+    model = linear.read_linear(probe.oracle, space.free, space.protected, probe.variants, rows_left=left)
+    space.loop.count_outside()
     lines = lines_of(space)
     base = np.clip(np.floor((space.domain.low + space.domain.high) / 2), space.domain.low, space.domain.high)
     gap = linear.widest(model, lines, base, space.rng)
