@@ -67,7 +67,9 @@ def test_every_kind_of_frame_gives_the_same_table(frame_kind: Callable[[Mapping[
     assert [row["gap"] for row in rows] == [0.25, -0.25]
     assert result.metrics["TSN"] == 2
     assert result.metrics["SUR"] == result.metrics["DSR"] == 1.0
-    assert result.metrics["dsn_by_attr_value"] == {"sex=F": {"TSN": 50, "DSN": 1}, "sex=M": {"TSN": 50, "DSN": 1}}
+    seconds, by_value = result.metrics["total_time"], result.metrics["dsn_by_attr_value"]
+    one = {"TSN": 50, "DSN": 1, "SUR": 0.02, "DSS": seconds}
+    assert by_value == {"total": {"TSN": 2, "DSN": 2, "SUR": 1.0, "DSS": seconds / 2}, "sex=F": one, "sex=M": one}
     assert result.mask(1).tolist() == [False, True] * 50
     assert result.to_dict()["metrics"]["DSN"] == 2
 

@@ -101,9 +101,9 @@ def test_a_model_is_verified_on_a_generator(rng: np.random.Generator) -> None:
     assert rows[0]["ratio"] == pytest.approx(0.21 / 0.79, abs=0.1)
     assert rows[0]["ratio_low"] < rows[0]["ratio"] < rows[0]["ratio_high"] < 0.85
     assert rows[0]["p_adjusted"] < 0.05
-    assert rows[1]["verdict"] == "fair"
-    assert rows[1]["p_value"] == 1.0
-    assert result.metrics["DSN"] == 1
+    assert len(rows) == result.metrics["DSN"] == 1
+    every = list(result.tables["comparisons"].rows())
+    assert [row["verdict"].text() for row in every] == ["unfair", "fair"]
     assert result.metrics["n_model_rows"] > 0
     assert [finding.severity for finding in result.findings] == ["warning"]
     assert "sorteados" in result.findings[0].message.text("pt-BR")
@@ -117,14 +117,14 @@ def test_rows_are_used_once_and_the_budget_is_told(rng: np.random.Generator) -> 
     data = people(rng, 20_000)
     said = harsh(data)
     result = find_subgroups(data, y_pred=said, method="verifair", protected=["sex", "race"], delta=0.025)
-    first, second = result.tables["subgroups"].rows()
-    assert (first["slice"], first["verdict"]) == ("sex = F", "unfair")
-    assert second["verdict"] in ("fair", "not decided")
+    first, second = result.tables["comparisons"].rows()
+    assert (first["slice"], first["verdict"].text()) == ("sex = F", "unfair")
+    assert second["verdict"].text() in ("fair", "not decided")
     assert second["n"] <= (np.asarray(data["race"]) == "a").sum() + 1000
     few = find_subgroups(data, y_pred=said, method="verifair", protected=["race"], n_max=300, delta=0.025)
-    row = next(iter(few.tables["subgroups"].rows()))
-    assert (row["verdict"], row["n"], row["error_probability"]) == ("not decided", 300, None)
-    assert few.metrics["DSN"] == 0
+    row = next(iter(few.tables["comparisons"].rows()))
+    assert (row["verdict"].text(), row["n"], row["error_probability"]) == ("not decided", 300, None)
+    assert few.metrics["DSN"] == len(few.subgroups) == 0
     assert any("not decided" in note.text() for note in few.notes)
     assert not few.findings
 
@@ -150,7 +150,8 @@ def test_equal_opportunity_and_individual(rng: np.random.Generator) -> None:
         spec="individual",
         delta=0.025,
     )
-    assert {row["verdict"] for row in blind.tables["subgroups"].rows()} == {"fair"}
+    assert {row["verdict"].text() for row in blind.tables["comparisons"].rows()} == {"fair"}
+    assert not blind.subgroups
 
 
 def test_numbers_and_missing_values_as_groups(rng: np.random.Generator) -> None:
@@ -201,7 +202,54 @@ def test_a_time_limit_gives_a_partial_result(rng: np.random.Generator, ticking: 
         c=0.001,
     )
     assert not result.complete
-    assert next(iter(result.tables["subgroups"].rows()))["verdict"] == "not decided"
+    assert next(iter(result.tables["comparisons"].rows()))["verdict"].text() == "not decided"
+
+
+def compas(times: int = 1) -> iso.Dataset:
+    """Six thousand people: races of 3,175, 2,103, 509, 343, 31 and 11, among the women and men."""
+    rng = np.random.default_rng(0)
+    sizes, rates = (3175, 2103, 509, 343, 31, 11), (0.12, 0.3, 0.3, 0.31, 0.3, 0.3)
+    race = np.repeat(["a", "b", "c", "d", "e", "f"], times * np.array(sizes))
+    said = rng.random(race.size) < np.repeat(rates, times * np.array(sizes))
+    people = {"race": race, "sex": rng.choice(["F", "M"], race.size), "said": said.astype(int)}
+    return iso.Dataset(people, prediction="said", positive=1, protected=["race", "sex"])
+
+
+def test_a_table_of_thousands_decides_and_undecided_groups_are_not_found() -> None:
+    result = find_subgroups(compas(), method="verifair", k=3)
+    rows = list(result.tables["comparisons"].rows())
+    verdicts = [row["verdict"].text() for row in rows]
+    assert verdicts.count("unfair") == result.metrics["DSN"] == len(result.subgroups) > 0
+    assert ("race = a", "race = b") in {(row["slice"], row["compared_with"]) for row in rows[: result.metrics["DSN"]]}
+    assert verdicts.count("not decided") == result.values["not_decided"] > 0
+    by_value = result.metrics["dsn_by_attr_value"]
+    assert by_value["total"]["DSN"] == result.metrics["DSN"]
+    assert sum(entry["DSN"] for name, entry in by_value.items() if name != "total") == result.metrics["DSN"]
+    assert {row["verdict"] for row in result.tables["subgroups"].rows()} == {"unfair"}
+    assert repr(result) == f"SubgroupResult(verifair: {result.metrics['DSN']} unfair of 16 comparisons)"
+
+
+def test_more_unfair_groups_than_are_listed_are_counted() -> None:
+    whole = find_subgroups(compas(8), method="verifair", k=10)
+    one = find_subgroups(compas(8), method="verifair", k=1)
+    assert whole.metrics["DSN"] == one.metrics["DSN"] > 1
+    assert len(one.subgroups) == 1
+    assert one.metrics["dsn_by_attr_value"]["race=a"]["DSN"] == one.metrics["DSN"]
+
+
+def test_the_delta_of_the_publication_decides_nothing_there_and_the_note_says_what_would() -> None:
+    few = find_subgroups(compas(), method="verifair", delta=0.5e-10)
+    assert few.metrics["DSN"] == 0
+    rows = [row for row in few.tables["comparisons"].rows() if row["n_needed"] is not None]
+    assert all(row["n_needed"] > row["n"] for row in rows)
+    row = next(row for row in rows if (row["slice"], row["compared_with"]) == ("race = a", "race = b"))
+    sizes = np.arange(2, row["n_needed"] + 1)
+    rates = [np.full(sizes.size, row[name]) for name in ("rate", "rate_compared_with")]
+    verdict = decide_ratio(*rates, sizes, 0.15, 2 * 0.5e-10 / 8)
+    assert (verdict.answer, verdict.n) == ("unfair", row["n_needed"])
+    note = next(note.text() for note in few.notes if "not decided" in note.text())
+    assert f"{min(row['n_needed'] for row in rows):,}" in note
+    assert "não" in next(note.text("pt-BR") for note in few.notes if "not decided" in note.text())
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from isonomia.typing import Bools
 
 #: Subgroups that a method may return.
 K = 10
+#: Half the error probability of VeriFair's verdicts, as published.
+PUBLISHED_DELTA = 0.5e-10
 #: Numbers of a regression that differ by more than this treat two people differently (a quarter of the usual bias).
 NUMBERS_DIFFER = 0.25
 
@@ -130,9 +132,9 @@ def ask_patterns(scene: Scene, budget: Budget, seed: int, who: Contestant) -> An
 def ask_verdict(scene: Scene, budget: Budget, seed: int, who: Contestant) -> Answer:
     """Is the model unfair to any group? The verdict alone counts."""
     limits: dict[str, Any] = {"k": K, "seed": seed, "max_seconds": budget.seconds}
-    result = find_subgroups(scene.people, wrapped(scene), method=who.method, **limits, **who.options)
-    unfair = any(item.stats["verdict"] == "unfair" for item in result.subgroups)
-    return Answer(metrics=result.metrics, complete=result.complete, unfair=unfair)
+    options = {"delta": PUBLISHED_DELTA, **who.options}
+    result = find_subgroups(scene.people, wrapped(scene), method=who.method, **limits, **options)
+    return Answer(metrics=result.metrics, complete=result.complete, unfair=bool(result.subgroups))
 
 
 def ask_pairs(scene: Scene, budget: Budget, seed: int, who: Contestant) -> Answer:

@@ -37,6 +37,7 @@ def test_known_discrimination_is_found_and_every_pair_holds(method: str) -> None
     age, hours = result.pairs.first[:, 0], result.pairs.first[:, 2]
     assert ((age >= 30) & (age <= 50) & (hours >= 20) & (hours <= 50)).all()
     counts = result.metrics["dsn_by_attr_value"]
+    assert counts["total"] == {name: result.metrics[name] for name in ("TSN", "DSN", "SUR", "DSS")}
     assert counts["sex=F"]["worse"] == counts["sex=M"]["better"] == result.metrics["DSN"]
     assert result.findings[0].n == result.metrics["DSN"]
 

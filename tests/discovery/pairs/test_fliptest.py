@@ -69,7 +69,7 @@ def test_the_match_is_the_cheapest_one() -> None:
     z = (z - z.mean(axis=0)) / z.std(axis=0)
     cost = np.abs(z[:6, None] - z[None, 6:]).sum(axis=2) ** 2
     best = min(sum(cost[i, j] for i, j in enumerate(order)) for order in itertools.permutations(range(6)))
-    squared = result.metrics["attribute_metrics"]["F / M"]["mean_squared_distance"]
+    squared = result.metrics["attribute_metrics"]["sex"]["mean_squared_distance"]
     assert squared == pytest.approx(best / 6)
 
 
@@ -104,7 +104,10 @@ def test_large_and_unequal_groups_are_matched_in_batches_and_it_is_said() -> Non
 
 def test_what_it_cannot_do_is_said() -> None:
     data = hiring(20, 0)
-    for options, text in (({"group1": "F"}, "both"), ({"protected": ["sex", "hair"]}, "one protected")):
+    for options, text in (
+        ({"group1": "F"}, "both"),
+        ({"protected": ["sex", "hair"], "group1": "F", "group2": "M"}, "one protected"),
+    ):
         with pytest.raises(NotApplicable, match=text):
             find_pairs(data, linear(data), method="fliptest", **options)
     try:
@@ -122,3 +125,134 @@ def test_a_number_that_two_groups_never_have_does_not_count() -> None:
         people, lambda rows: rows["pay"] + (rows["group"] == "a"), protected=["group"], method="fliptest"
     )
     assert found.metrics["DSN"] > 50
+
+
+def several(n: int = 120) -> Dataset:
+    """As many women as men, a race of three values (two thirds, two ninths, one ninth), and one value for all."""
+    rng = np.random.default_rng(4)
+    race = np.resize(["w"] * 6 + ["b"] * 2 + ["i"], n)
+    return Dataset(
+        {
+            "sex": np.repeat(["F", "M"], n // 2),
+            "race": rng.permutation(race),
+            "group": np.arange(n) % 40,
+            "pay": rng.normal(size=n).round(2),
+        },
+        protected=["race", "sex", "group"],
+    )
+
+
+def by_sex(frame: Any) -> Any:
+    return (frame["pay"].to_numpy() + 0.8 * (frame["sex"].to_numpy() == "M") > 0.3).astype(int)
+
+
+def test_each_protected_attribute_is_compared() -> None:
+    data = several()
+    result = find_pairs(data, by_sex, method="fliptest")
+    metrics = result.metrics
+    assert (metrics["total_runs"], metrics["successful_runs"]) == (3, 2)
+    assert any("40 values" in note.text() for note in result.notes)
+    sex, race = metrics["attribute_metrics"]["sex"], metrics["attribute_metrics"]["race"]
+    assert list(metrics["attribute_metrics"]) == ["sex", "race"], "the balanced one first"
+    assert (sex["protected_attribute"], sex["group1_val"], sex["group2_val"], sex["TSN"]) == ("sex", "F", "M", 60)
+    assert sex["SUR"] == sex["DSN"] / 60
+    assert sex["DSS"] == pytest.approx(sex["total_time"] / sex["DSN"])
+    assert [(one["group1_val"], one["group2_val"]) for one in race["value_pairs"]] == [
+        ("w", "b"),
+        ("w", "i"),
+        ("b", "i"),
+    ]
+    assert (race["group1_val"], race["group2_val"]) == (None, None), "three pairs of values"
+    assert race["DSN"] == sum(one["DSN"] for one in race["value_pairs"])
+    assert (metrics["TSN"], metrics["DSN"]) == (sex["TSN"] + race["TSN"], sex["DSN"] + race["DSN"])
+    said = by_sex(data.frame)
+    assert sex["positive_flips"] - sex["negative_flips"] == said[:60].sum() - said[60:].sum()
+    alone = find_pairs(data, by_sex, method="fliptest", protected=["sex"]).metrics["attribute_metrics"]["sex"]
+    kept = ("TSN", "DSN", "positive_flips", "negative_flips")
+    assert [alone[name] for name in kept] == [sex[name] for name in kept], "as if it had been asked for alone"
+    assert alone["mean_distance"] == pytest.approx(sex["mean_distance"])
+
+
+def test_pairs_name_the_attribute_they_were_matched_across() -> None:
+    result = find_pairs(several(), by_sex, method="fliptest")
+    table = pd.DataFrame(result.table)
+    attributes = result.metrics["attribute_metrics"]
+    for name, rows in table.groupby("protected_attribute"):
+        assert len(rows) == 2 * attributes[name]["DSN"]
+        assert (rows["TSN"] == attributes[name]["TSN"]).all()
+        assert (rows["DSN"] == attributes[name]["DSN"]).all()
+        one, other = rows.iloc[::2], rows.iloc[1::2]
+        assert (one[name].to_numpy() != other[name].to_numpy()).all()
+    by_value = result.metrics["dsn_by_attr_value"]
+    assert by_value["sex=F"]["DSN"] == by_value["sex=M"]["DSN"] == attributes["sex"]["DSN"]
+    assert sum(by_value[f"race={one}"]["DSN"] for one in "wbi") == 2 * attributes["race"]["DSN"]
+    shown = {row["attribute"] for row in result.tables["transparency"].rows()}
+    assert shown <= {"sex", "race"}
+    assert "sex" in shown
+    groups = list(result.tables["groups"].rows())
+    assert sum(row["matched"] for row in groups) == result.metrics["TSN"]
+
+
+def test_as_many_attributes_as_asked_for_the_balanced_ones_first() -> None:
+    metrics = find_pairs(several(), by_sex, method="fliptest", max_runs=1).metrics
+    assert (list(metrics["attribute_metrics"]), metrics["total_runs"]) == (["sex"], 1)
+
+
+@pytest.mark.parametrize("limit", [1, 7, 40])
+def test_tests_are_limited_and_shared(limit: int) -> None:
+    result = find_pairs(several(), by_sex, method="fliptest", max_tests=limit)
+    assert 1 <= result.metrics["TSN"] <= limit
+    assert result.metrics["stopped"] == "tests"
+    if limit == 40:
+        tested = {name: one["TSN"] for name, one in result.metrics["attribute_metrics"].items()}
+        assert tested == {"sex": 20, "race": 20}
+    assert find_pairs(several(), by_sex, method="fliptest", max_tests=10_000).metrics["stopped"] == "ended"
+
+
+def test_seconds_are_kept_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    from isonomia.discovery.pairs.searches import matched_groups
+
+    def slow(cost: Any) -> Any:  # 0.03 s for 500 people, 2 s for 2,000, 16 s for 4,000
+        time.sleep(len(cost) ** 3 * 2.5e-10)
+        return np.arange(len(cost))
+
+    monkeypatch.setattr(matched_groups, "assignment", slow)
+    data = hiring(4000, 1)
+    result = find_pairs(data, linear(data), method="fliptest", max_seconds=1.0)
+    assert result.metrics["TSN"] == 4000, "smaller batches, all of them"
+    assert result.metrics["total_time"] < 2.5
+    assert result.metrics["solver"] == "batches"
+    assert any("time limit" in note.text() for note in result.notes)
+
+    def stuck(cost: Any) -> Any:
+        time.sleep(0.05)
+        return np.arange(len(cost))
+
+    monkeypatch.setattr(matched_groups, "assignment", stuck)
+    cut = find_pairs(data, linear(data), method="fliptest", max_seconds=0.4, solver="batches", batch=200)
+    assert cut.metrics["stopped"] == "seconds"
+    assert 0 < cut.metrics["TSN"] < 4000
+
+
+def test_fewer_people_are_compared_where_the_model_may_be_asked_about_fewer() -> None:
+    asked: list[int] = []
+
+    def counted(frame: Any) -> Any:
+        asked.append(len(frame))
+        return by_sex(frame)
+
+    result = find_pairs(several(), counted, method="fliptest", max_model_rows=50)
+    assert sum(asked) == result.metrics["n_model_rows"] <= 50
+    assert result.metrics["stopped"] == "model rows"
+    assert result.metrics["TSN"] > 10
+
+
+def test_what_a_store_keeps_names_the_attributes_too() -> None:
+    from isonomia.discovery.pairs import kept
+
+    found = find_pairs(several(), by_sex, method="fliptest")
+    stored = {"result": found.to_dict(), "again": kept.record_of(found)}
+    again = kept.result_of(stored, found.domain)
+    pd.testing.assert_frame_equal(pd.DataFrame(found.table), pd.DataFrame(again.table))

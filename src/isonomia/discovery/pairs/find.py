@@ -110,7 +110,7 @@ def find_pairs(
         Values of protected attributes to try; by default all.
     max_tests, max_seconds, max_model_rows : optional
         The budget: distinct people tested, seconds, rows sent to the model. None: no limit. "auto" is 10,000 people
-        and an hour, and no limit for "observed", which is the complete answer for the people in the data.
+        and an hour, and no limit for "observed" and "fliptest", whose answers are about all people in the data.
     gamma : float
         Smallest difference that counts; at 0 decisions must differ (numbers of a regression: at all); above 0 scores
         must differ by more than it.

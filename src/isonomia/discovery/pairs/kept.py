@@ -18,7 +18,8 @@ from isonomia.probing import Domain
 
 def record_of(result: PairResult) -> dict[str, Any]:
     """What the tables of the result do not hold: the pairs as arrays, and the classes."""
-    arrays = {field.name: _written(getattr(result.pairs, field.name)) for field in fields(Pairs)}
+    parts = {field.name: getattr(result.pairs, field.name) for field in fields(Pairs)}
+    arrays = {name: _written(part) for name, part in parts.items() if part is not None}
     return {"pairs": arrays, "classes": encode(list(result.classes))}
 
 

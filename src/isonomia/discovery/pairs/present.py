@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import count_by, sum_by
+from isonomia.discovery.by_value import TOTAL, shares
 from isonomia.discovery.method import Method
 from isonomia.discovery.pairs.result import PairResult, Pairs
 from isonomia.discovery.pairs.space import Space
@@ -147,20 +148,20 @@ def _outcome(space: Space, value: float) -> str:
 def by_value(space: Space, pairs: Pairs, metrics: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """For every protected value: tests it took part in, findings whose pair it is one side of, and on which side.
 
-    "worse" and "better" count the sides with the lower and the higher outcome (not given for several classes).
+    "total" has the counts of all of them. "worse" and "better" count the sides with the lower and the higher outcome
+    (not given for several classes).
     """
-    counts: dict[str, dict[str, Any]] = {}
+    counts: dict[str, dict[str, Any]] = {TOTAL: {name: metrics[name] for name in ("TSN", "DSN", "SUR", "DSS")}}
     ordered = space.probe.oracle.task != "multiclass"
     lower = _lower_first(pairs)
     for column, values in zip(space.protected, space.probe.values, strict=True):
         feature = space.domain.features[int(column)]
         a, b = pairs.column(int(column))
-        differ = a != b
+        differ = a != b if pairs.attribute is None else pairs.attribute == column
+        whole = metrics.get("attribute_metrics", {}).get(feature.name, metrics)
         for value in values:
             on_a, on_b = (a == value) & differ, (b == value) & differ
-            entry: dict[str, Any] = {"TSN": metrics["TSN"], "DSN": int((on_a | on_b).sum())}
-            entry["SUR"] = entry["DSN"] / entry["TSN"] if entry["TSN"] else None
-            entry["DSS"] = metrics["total_time"] / entry["DSN"] if entry["DSN"] else None
+            entry = shares(whole["TSN"], int((on_a | on_b).sum()), whole["total_time"])
             if ordered:
                 entry["worse"] = int((on_a & lower).sum() + (on_b & ~lower).sum())
                 entry["better"] = entry["DSN"] - entry["worse"]
@@ -180,7 +181,11 @@ def values_table(counts: dict[str, dict[str, Any]], space: Space) -> Table:
     """The counts by protected value as a table."""
     described = _VALUE_COLUMNS[: 6 if any("worse" in entry for entry in counts.values()) else 4]
     names = {"TSN": "tests", "DSN": "found", "SUR": "share"}
-    rows = [{"value": value, **{names.get(key, key): n for key, n in entry.items()}} for value, entry in counts.items()]
+    rows = [
+        {"value": value, **{names.get(key, key): n for key, n in entry.items()}}
+        for value, entry in counts.items()
+        if value != TOTAL
+    ]
     title = msg("Protected values in the pairs found")
     return Table.from_rows(rows, described, title=title, backend=space.domain.backend)
 
@@ -317,7 +322,7 @@ def _findings(space: Space, pairs: Pairs, metrics: dict[str, Any], share: Estima
 
 def _with_side(message: Message, metrics: dict[str, Any]) -> Message:
     """The statement, and which side is treated worse most often, where one is."""
-    worse = {name: entry.get("worse", 0) for name, entry in metrics["dsn_by_attr_value"].items()}
+    worse = {name: entry.get("worse", 0) for name, entry in metrics["dsn_by_attr_value"].items() if name != TOTAL}
     name = max(worse, key=lambda value: worse[value])
     if not worse[name]:
         return message

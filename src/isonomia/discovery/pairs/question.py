@@ -105,6 +105,8 @@ class PairQuestion:
         )
         ledger = self._ledger(probe)
         loop = Loop(probe, ledger)
+        if not self.method.alters:  # it asks about people as they are
+            ledger.test_rows = 1
         space = Space(loop=loop, people=people, rng=np.random.default_rng(self.seed), data=group.dataset)
         state_dependencies(space)
         space.notes += _notes(group, moved, probe.sampled)

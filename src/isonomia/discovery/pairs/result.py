@@ -22,7 +22,8 @@ class Pairs:
 
     `first` and `second` are rows of the domain, the second kept as its values in the `columns` where the two may
     differ; `outcome_*` class codes (or numbers of a regression), `score_*` NaN where the model gives none, `gap` how
-    differently the two are treated.
+    differently the two are treated. `attribute` is the column across whose groups real people were matched, where that
+    was done, for one attribute after another.
     """
 
     first: Floats
@@ -33,6 +34,7 @@ class Pairs:
     score_first: Floats
     score_second: Floats
     gap: Floats
+    attribute: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.first)
@@ -53,7 +55,8 @@ class Pairs:
     def take(self, rows: NDArray[Any]) -> Pairs:
         """Some of the pairs."""
         parts = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return Pairs(**{name: part if name == "columns" else part[rows] for name, part in parts.items()})
+        whole = ("columns",) if self.attribute is not None else ("columns", "attribute")
+        return Pairs(**{name: part if name in whole else part[rows] for name, part in parts.items()})
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,7 +65,7 @@ class PairResult(SearchResult):
 
     ``table`` has two rows per pair: the features, ``indv_key`` (values joined by "|"), ``outcome``, ``score``,
     ``couple_key`` (both keys, joined by "-"), ``diff_outcome``, ``case_id`` (the pair), and the run's ``TSN``, ``DSN``,
-    ``SUR`` and ``DSS``.
+    ``SUR`` and ``DSS``; of "fliptest" also ``protected_attribute``, and the counts are those of that attribute.
 
     Attributes
     ----------
@@ -106,9 +109,16 @@ class PairResult(SearchResult):
             "diff_outcome": np.repeat(self.differences(), 2),
             "case_id": np.repeat(np.arange(n), 2),
         }
+        names = None if pairs.attribute is None else [self.domain.names[index] for index in pairs.attribute.tolist()]
         for name in ("TSN", "DSN", "SUR", "DSS"):
-            value = self.metrics[name]
-            columns[name] = np.full(2 * n, np.nan if value is None else value)
+            if names is None:
+                value = self.metrics[name]
+                columns[name] = np.full(2 * n, np.nan if value is None else value)
+            else:  # each attribute has its own; of these every one has found a pair
+                own = [self.metrics["attribute_metrics"][one][name] for one in names]
+                columns[name] = np.repeat(np.array(own, dtype=None if own else float), 2)
+        if names is not None:
+            columns["protected_attribute"] = np.repeat(np.array(names, dtype=object), 2)
         backend = self.domain.backend
         people = people.rename({name: free_name(name, columns) for name in people.columns})
         extra = [nw.new_series(name, _frameable(values), backend=backend) for name, values in columns.items()]

@@ -116,8 +116,8 @@ class Search:
         What the method has to show besides.
     details : object
         What the method has to offer for further questions (DivExplorer: all its subgroups).
-    found : int, optional
-        DSN, where it is not the number of subgroups (those that a verdict clears are listed, but not found).
+    discriminating : tuple of Subgroup, optional
+        All that were found, where `subgroups` are only the first k of them; their number is DSN.
     """
 
     subgroups: tuple[Subgroup, ...]
@@ -132,4 +132,4 @@ class Search:
     notes: tuple[Message, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
     details: Any = None
-    found: int | None = None
+    discriminating: tuple[Subgroup, ...] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, sum_by
+from isonomia.discovery.by_value import TOTAL, shares
 from isonomia.discovery.subgroups.conditions import slice_text, value_text
 from isonomia.discovery.subgroups.mass import Mass
 from isonomia.discovery.subgroups.method import Search, Subgroup
@@ -225,28 +226,26 @@ def _mean(values: Floats, mass: Mass) -> float | None:
 
 def metrics_of(problem: Problem, search: Search, clock: Clock, sent: tuple[int, int]) -> dict[str, Any]:
     """What the search took and came to; `sent` are the rows that the model was sent, and its calls."""
-    found = len(search.subgroups) if search.found is None else search.found
+    listed = search.subgroups if search.discriminating is None else search.discriminating
+    found = len(listed)
     seconds = clock.seconds
-    rate = found / search.tested if search.tested else None
+    total = shares(search.tested, found, seconds)
     return {
-        "TSN": search.tested,
-        "DSN": found,
-        "SUR": rate,
-        "DSR": rate,
-        "DSS": seconds / found if found else None,
+        **total,
+        "DSR": total["SUR"],
         "max_memory": problem.max_memory,
         "total_time": seconds,
         "RUNTIME": seconds,
-        "dsn_by_attr_value": _by_value(problem, search),
+        "dsn_by_attr_value": {TOTAL: total, **_by_value(problem, listed, seconds)},
         "nodes_visited": search.nodes or search.tested,
         "n_model_rows": sent[0],
         "n_model_calls": sent[1],
     }
 
 
-def _by_value(problem: Problem, search: Search) -> dict[str, dict[str, int]]:
+def _by_value(problem: Problem, found: Sequence[Subgroup], seconds: float) -> dict[str, dict[str, Any]]:
     """For each value of the protected attributes: rows that have it, and subgroups found that are about it."""
-    out: dict[str, dict[str, int]] = {}
+    out: dict[str, dict[str, Any]] = {}
     for column in problem.features:
         if column.name not in problem.protected:
             continue
@@ -254,6 +253,6 @@ def _by_value(problem: Problem, search: Search) -> dict[str, dict[str, int]]:
         rows = np.ones(cells.length) if cells.counts is None else cells.counts
         counts = sum_by(cells.by_name[column.name].codes, rows, column.size)
         for code in np.argsort(-counts, kind="stable")[:_MAX_VALUES].tolist():
-            about = sum(code in item.conditions.get(column.name, ()) for item in search.subgroups)
-            out[f"{column.name}={column.text(code)}"] = {"TSN": int(counts[code]), "DSN": about}
+            about = sum(code in item.conditions.get(column.name, ()) for item in found)
+            out[f"{column.name}={column.text(code)}"] = shares(int(counts[code]), about, seconds)
     return out

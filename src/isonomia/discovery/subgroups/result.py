@@ -77,6 +77,8 @@ class SubgroupResult(SearchResult):
 
     def __repr__(self) -> str:
         partial = "" if self.complete else ", cut short"
-        return (
-            f"SubgroupResult({self.method}: {len(self.subgroups)} of {self.metrics.get('TSN', 0):,} subgroups{partial})"
-        )
+        tested = self.metrics.get("TSN", 0)
+        if "comparisons" in self.tables:  # verdicts come from samples, of which no subgroup is one
+            groups = len(self.tables["comparisons"])
+            return f"SubgroupResult({self.method}: {len(self.subgroups)} unfair of {groups:,} comparisons{partial})"
+        return f"SubgroupResult({self.method}: {len(self.subgroups)} of {tested:,} subgroups{partial})"

@@ -6,7 +6,7 @@ budget ends: then the verdict is "not decided", with the interval reached.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -27,6 +27,7 @@ from isonomia.discovery.subgroups.verification import (
     decide_share,
     population_of,
     ratio_error,
+    samples_needed,
 )
 from isonomia.errors import DataError
 from isonomia.evidence import Column, Estimate, Table
@@ -39,6 +40,7 @@ COLUMNS = (
     Column("ratio_low", format="num4", title=msg("Ratio, low")),
     Column("ratio_high", format="num4", title=msg("Ratio, high")),
     Column("n", format="int", title=msg("Samples of each group")),
+    Column("n_needed", format="int", title=msg("Samples that would decide")),
     Column("compared_with", format="text", title=msg("Compared with")),
     Column("rate", format="num4", title=msg("Rate")),
     Column("rate_compared_with", format="num4", title=msg("Rate compared with")),
@@ -100,20 +102,20 @@ def run(problem: Problem) -> Search:
     complete = _sample(problem, population, pairs, options, each)
     ranked = sorted(pairs, key=lambda pair: (_ORDER[pair.verdict.answer], _rank(pair.verdict.ratio)))
     chosen = [_subgroup(pair, options, means, each) for pair in ranked]
-    unfair = sum(pair.verdict.answer == "unfair" for pair in pairs)
-    undecided = sum(pair.open for pair in pairs)
+    unfair = tuple(row for row in chosen if row.stats["verdict"] == "unfair")
+    undecided = [row for row in chosen if row.stats["verdict"] == "not decided"]
     drawn = sum(stream.n for stream in {id(s): s for pair in pairs for s in (pair.a, pair.b)}.values())
     return Search(
-        tuple(chosen[: problem.k]),
+        unfair[: problem.k],
         _measure(options["spec"]),
         tested=drawn,
         nodes=drawn,
         complete=complete,
         columns=COLUMNS,
-        found=unfair,
+        discriminating=unfair,
         tables={"comparisons": _table(problem, chosen)},
         notes=_notes(population.name, options, undecided),
-        values={"error_probability": 2 * options["delta"], "unfair": unfair, "not_decided": undecided},
+        values={"error_probability": 2 * options["delta"], "unfair": len(unfair), "not_decided": len(undecided)},
     )
 
 
@@ -127,7 +129,7 @@ def _measure(spec: str) -> Message:
     return msg("true positive rate") if spec == "equal_opportunity" else msg("selection rate")
 
 
-def _notes(population: str, options: Mapping[str, Any], undecided: int) -> tuple[Message, ...]:
+def _notes(population: str, options: Mapping[str, Any], undecided: Sequence[Subgroup]) -> tuple[Message, ...]:
     where = (
         msg("Samples are rows of the data, each used once; verdicts apply to the population they come from.")
         if population == "data"
@@ -138,9 +140,24 @@ def _notes(population: str, options: Mapping[str, Any], undecided: int) -> tuple
         p=f"{2 * options['delta']:.3g}",
         n=options["n_max"],
     )
-    if undecided:
-        return (where, sure, msg("{n:# comparison was|# comparisons were} not decided within the budget.", n=undecided))
-    return (where, sure)
+    return (where, sure, _undecided(undecided)) if undecided else (where, sure)
+
+
+def _undecided(rows: Sequence[Subgroup]) -> Message:
+    """How many are not decided, and the samples that would do at the rates seen."""
+    needed = sorted(row.stats["n_needed"] for row in rows if row.stats["n_needed"] is not None)
+    if not needed:
+        return msg(
+            "{n:# comparison was|# comparisons were} not decided: no number of samples would do at the rates seen.",
+            n=len(rows),
+        )
+    return msg(
+        "{n:# comparison was|# comparisons were} not decided: at the rates seen, the easiest would take {least:int} "
+        "samples of each group, the hardest {most:int}.",
+        n=len(rows),
+        least=needed[0],
+        most=needed[-1],
+    )
 
 
 def _comparisons(problem: Problem, *, ordered: bool) -> list[_Comparison]:
@@ -244,6 +261,7 @@ def _subgroup(pair: _Comparison, options: Mapping[str, Any], means: int, each: f
         "ratio_low": verdict.low,
         "ratio_high": verdict.high,
         "n": verdict.n,
+        "n_needed": _needed(pair, options["c"], each, individual) if pair.open else None,
         "compared_with": condition_text(high.column, (high.code,)),
         "rate": rate,
         "rate_compared_with": other,
@@ -263,6 +281,16 @@ def _subgroup(pair: _Comparison, options: Mapping[str, Any], means: int, each: f
         p_adjusted=None if single is None else min(1.0, single * means),
         message=_sentence(individual, text, stats) if unfair else None,
     )
+
+
+def _needed(pair: _Comparison, c: float, delta: float, individual: bool) -> int | None:
+    """The samples of each group that would decide it at the rates seen."""
+    one, other = pair.rates
+    if one is None or other is None or pair.verdict.n < 2:
+        return None
+    if individual:
+        return samples_needed(lambda ones, n: decide_share(one * ones, n, c, delta))
+    return samples_needed(lambda ones, n: decide_ratio(one * ones, other * ones, n, c, delta))
 
 
 def _sentence(individual: bool, text: str, stats: dict[str, Any]) -> Message:
@@ -327,7 +355,12 @@ METHODS.add(
         run=run,
         parameters=(
             Parameter("c", Number(above=0, below=1), 0.15, "how far a ratio may fall below 1"),
-            Parameter("delta", Number(above=0, below=0.5), 0.5e-10, "half the probability that any verdict is wrong"),
+            Parameter(
+                "delta",
+                Number(above=0, below=0.5),
+                0.025,
+                "half the probability that any verdict is wrong (5e-11 in the publication, which takes a generator)",
+            ),
             Parameter(
                 "spec",
                 Choice(("demographic_parity", "equal_opportunity", "individual")),

@@ -7,6 +7,7 @@ from isonomia.discovery.subgroups.verification.concentration import (
     decide_share,
     deviation,
     ratio_error,
+    samples_needed,
 )
 from isonomia.discovery.subgroups.verification.population import Population, population_of
 
@@ -19,4 +20,5 @@ __all__ = [
     "deviation",
     "population_of",
     "ratio_error",
+    "samples_needed",
 ]

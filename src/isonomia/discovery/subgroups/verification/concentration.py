@@ -7,6 +7,7 @@ stop as soon as the answer is clear, without spending error probability on looki
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -91,6 +92,35 @@ def decide_ratio(a: Floats, b: Floats, n: NDArray[np.int64], c: float, delta: fl
     return Verdict(
         answer=answer, ratio=float(ratio), low=low, high=float(ratio + error) if bounded else None, n=int(n[at])
     )
+
+
+#: More samples than this are not worth stating: the two rates are as good as at the limit.
+MOST_NEEDED = 10**12
+
+
+def samples_needed(decide: Callable[[Floats, NDArray[np.int64]], Verdict]) -> int | None:
+    """The sample size at which a verdict would be clear if the rates stayed as they are; None beyond `MOST_NEEDED`.
+
+    Parameters
+    ----------
+    decide : callable
+        The verdict for a number of sample sizes: an array of ones (what rates are multiplied by), and the sizes.
+
+    Examples
+    --------
+    >>> samples_needed(lambda ones, n: decide_ratio(0.15 * ones, 0.5 * ones, n, 0.15, 0.5e-10))
+    843
+    """
+    sizes = np.unique(np.geomspace(2, MOST_NEEDED, 400).astype(np.int64))
+    for _ in range(8):  # the first clear size lies between two of them: look closer there
+        verdict = decide(np.ones(len(sizes)), sizes)
+        if verdict.answer == "not decided":
+            return None
+        at = int(np.searchsorted(sizes, verdict.n))
+        if at == 0 or sizes[at] - sizes[at - 1] <= 1:
+            break
+        sizes = np.unique(np.linspace(sizes[at - 1], sizes[at], 400).astype(np.int64))
+    return int(verdict.n)
 
 
 def decide_share(share: Floats, n: NDArray[np.int64], c: float, delta: float) -> Verdict:
