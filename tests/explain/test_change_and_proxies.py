@@ -88,6 +88,28 @@ def test_a_column_that_carries_the_attribute_and_moves_the_gap_is_at_work() -> N
     assert [row["column"] for row in found.tables["columns"].rows() if row["at_work"]] == list(found.at_work)
 
 
+def test_a_proxy_at_work_is_a_finding_in_both_languages() -> None:
+    found = proxies_at_work(dataset(), forest(NAMES))
+    row = next(row for row in found.tables["columns"].rows() if row["column"] == "district")
+    finding = next(one for one in found.findings if one.columns == ("district",))
+    assert {one.columns[0] for one in found.findings} <= set(found.at_work)
+    assert finding.estimate is not None
+    assert finding.estimate.value == pytest.approx(row["contribution"])
+    assert (finding.who, finding.reference, finding.remedy) == ({"sex": "f"}, {"sex": "m"}, "examine_proxies")
+    assert finding.evidence == "explain_proxies/columns"
+    english, portuguese = finding.message.text(), finding.message.text("pt-BR")
+    share = f"{100 * row['information']:.1f}%"
+    assert f"carries {share} of the information about sex" in english
+    assert f"traz {share.replace('.', ',')} da informação sobre" in portuguese
+    assert "district" in english
+    assert "district" in portuguese
+
+
+def test_a_blind_model_without_a_gap_has_no_finding() -> None:
+    found = proxies_at_work(dataset(features=["skill"]), forest(["skill"]))
+    assert found.findings == ()
+
+
 def test_the_block_is_one_player() -> None:
     """A block and the rest are two players: their values have a closed form."""
     model = forest(NAMES)

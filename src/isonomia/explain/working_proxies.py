@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 import narwhals.stable.v2 as nw
@@ -13,7 +13,7 @@ from isonomia.counting import Codes
 from isonomia.data import Dataset, wrap
 from isonomia.errors import ModelError, SpecError
 from isonomia.events import ProgressLike
-from isonomia.evidence import Column, Estimate, Result, Table
+from isonomia.evidence import Column, Estimate, Finding, Result, Table
 from isonomia.evidence.column import Format
 from isonomia.explain.compared import attribute_column
 from isonomia.explain.gap_decomposition import gap
@@ -21,7 +21,7 @@ from isonomia.explain.gap_result import GapCriterion, GapDecomposition
 from isonomia.explain.outputs import OUTPUTS, Output
 from isonomia.explain.shapley_values import MAX_MODEL_ROWS
 from isonomia.fairness import Proxies, proxies
-from isonomia.languages import Message, msg, once
+from isonomia.languages import ColumnName, Message, msg, once
 from isonomia.models import Model
 from isonomia.parameters import Choice, Integer, Number, validated
 from isonomia.subject import Subject, SubjectOptions
@@ -91,7 +91,8 @@ def proxies_at_work(
     Returns
     -------
     WorkingProxies
-        ``tables["columns"]``: a row per group and column with its information and its contribution.
+        ``tables["columns"]``: a row per group and column with its information and its contribution; a finding for each
+        proxy at work whose contribution is large enough to be one of `gap`.
     """
     subject = Subject.of(data, model, progress=progress, **given)
     column = attribute_column(subject, attribute)
@@ -235,10 +236,32 @@ def _result(
                 totals, sums, title=msg("The gap, what all carriers add, and the gap without one"), backend=backend
             ),
         },
+        findings=_findings(found, information, at_work),
         notes=once(notes),
         at_work=at_work,
         carriers=names,
         block=block,
         gap=found,
         refit=refit,
+    )
+
+
+def _findings(found: GapDecomposition, information: Mapping[str, tuple[Any, ...]], at_work: tuple[str, ...]) -> tuple[Finding, ...]:
+    """What the gap says of each proxy at work, and how much of the attribute the column reveals."""
+    return tuple(
+        replace(
+            one,
+            code="explain_proxies.at_work",
+            message=msg(
+                "{statement} This column carries {information:pct} of the information about {attribute}: it is a "
+                "proxy at work.",
+                statement=one.message,
+                information=information[one.columns[0]][0],
+                attribute=ColumnName(found.attribute),
+            ),
+            remedy="examine_proxies",
+            evidence="explain_proxies/columns",
+        )
+        for one in found.findings
+        if one.code == "explain_gap.contribution" and one.columns[0] in at_work
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isonomia import DataError, Dataset, NotApplicable
+from isonomia import DataError, Dataset, ModelError, NotApplicable
 from isonomia.discovery import find_pairs
 from isonomia.discovery.pairs import retrain
 
@@ -29,6 +29,31 @@ def test_fewer_people_are_treated_differently_afterwards() -> None:
     assert done.after.high < done.before.low
     assert done.accuracy_after > 0.9
     assert "->" in repr(done)
+
+
+def test_a_classifier_that_is_not_fitted_is_fitted_first() -> None:
+    from sklearn.base import clone
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    rows = WORLD.sample(2000, np.random.default_rng(0))
+    frame = pandas.DataFrame(rows, columns=list(FEATURES))
+    frame["y"] = (Boxed().points(rows) > 0).astype(int)
+    data = Dataset(frame, target="y", protected=["sex"])
+    tree = DecisionTreeClassifier(random_state=0)
+    for plain in (tree, make_pipeline(StandardScaler(), tree)):
+        fitted = clone(plain).fit(frame[list(FEATURES)], frame["y"])
+        found = find_pairs(data, fitted, method="kosei", max_tests=2000)
+        once, again = (retrain(data, one, found, share=0.3, tests=3000) for one in (plain, fitted))
+        assert (once.before, once.after, once.n_added) == (again.before, again.after, again.n_added)
+        assert (once.before.n, once.accuracy_after) == (3000, again.accuracy_after)
+        assert not hasattr(plain, "classes_"), "cloned, not changed"
+    with pytest.raises(ModelError, match="Only scikit-learn classifiers"):
+        retrain(data, LinearRegression(), found)
+    with pytest.raises(ModelError, match="could not be fitted"):
+        retrain(data, DecisionTreeClassifier(max_depth=-3), found)
 
 
 def test_the_census_forest(census: Census) -> None:

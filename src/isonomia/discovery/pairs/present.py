@@ -44,6 +44,8 @@ _FEATURE_COLUMNS = (
 def build_result(space: Space, pairs: Pairs, *, method: Method) -> PairResult:
     """The result of a search that has ended."""
     metrics = {**space.loop.ledger.metrics(), **space.facts}
+    if metrics.pop("uniform", False):
+        metrics.update(uniform_tests=metrics["TSN"], uniform_found=metrics["DSN"])
     metrics["dsn_by_attr_value"] = by_value(space, pairs, metrics)
     metrics.setdefault("stopped", _stopped(space))
     if metrics["stopped"] == "seconds":

@@ -62,8 +62,8 @@ def retrain(
     ----------
     data : Dataset
         What the model was trained on, with its target.
-    model : scikit-learn estimator
-        It is cloned, not changed.
+    model : scikit-learn classifier
+        It is cloned, not changed. One that is not fitted is fitted to the data first, and that is the model before.
     result : PairResult
         Of any search over variants of one person (not of "fliptest").
     share : float
@@ -74,14 +74,16 @@ def retrain(
     estimator = Model.of(model).estimator
     if data.target is None:
         raise DataError("Training again needs the target; give the data as Dataset(..., target=...).")
-    if not hasattr(estimator, "get_params") or not hasattr(estimator, "classes_"):
+    if not _is_classifier(estimator):
         raise ModelError(f"Only scikit-learn classifiers can be trained again here; got {type(estimator).__name__}.")
     if len(result.pairs) == 0:
         raise NotApplicable("the result has no pairs to train with")
     if result.method == "fliptest":
         raise NotApplicable("FlipTest compares different people; its pairs have no common label")
-    from sklearn.base import clone
-
+    features = wrap(data.frame).select(result.domain.names)
+    truth = np.asarray(data.column(data.target).to_numpy())
+    if not hasattr(estimator, "classes_"):
+        estimator = _fitted(estimator, features.to_native(), truth)
     differs = (result.pairs.first != result.pairs.second).any(axis=0)
     names = [name for name, altered in zip(result.domain.names, differs, strict=True) if altered]
     rng = np.random.default_rng([seed, 1])
@@ -94,12 +96,10 @@ def retrain(
     votes = predicted.reshape(len(people.first), -1)
     counts = np.stack([(votes == code).sum(axis=1) for code in range(len(probe.oracle.classes))], axis=1)
     label = np.array(probe.oracle.classes, dtype=object)[counts.argmax(axis=1)]
-    features = wrap(data.frame).select(result.domain.names)
     added = nw.from_native(result.domain.decode(np.concatenate([people.first, people.second])), eager_only=True)
     joined = nw.concat([features, added.select(features.columns)])
-    truth = np.asarray(data.column(data.target).to_numpy())
     target = np.concatenate([truth, np.tile(label.astype(truth.dtype), 2)])
-    fresh = clone(estimator).fit(joined.to_native(), target)
+    fresh = _fitted(estimator, joined.to_native(), target)
     rates = [
         find_pairs(
             data,
@@ -123,3 +123,20 @@ def retrain(
         accuracy_after=right[1],
         n_added=2 * len(chosen),
     )
+
+
+def _is_classifier(estimator: Any) -> bool:
+    """Whether it can be cloned and fitted to classes."""
+    from sklearn.base import is_classifier
+
+    return hasattr(estimator, "get_params") and (hasattr(estimator, "classes_") or is_classifier(estimator))
+
+
+def _fitted(estimator: Any, frame: Any, target: Any) -> Any:
+    """A clone fitted to these rows."""
+    from sklearn.base import clone
+
+    try:
+        return clone(estimator).fit(frame, target)
+    except Exception as error:  # any error of the user's estimator
+        raise ModelError(f"{type(estimator).__name__} could not be fitted to the data: {error}") from error

@@ -36,13 +36,13 @@ def themis(
     min_tests : int
         Never stop before so many tests.
     """
+    space.facts["uniform"] = True  # all who are tested, those of the last round too
     tested = found = 0
     empty_rounds = 0
     while True:
         answer = yield space.drawn(batch)
         tested += int(answer.fresh.sum())
         found += int((answer.found & answer.fresh).sum())
-        space.facts.update(uniform_tests=tested, uniform_found=found)
         low, high = wilson(found, max(tested, 1), confidence)
         if error is not None and tested >= min_tests and float(high - low) / 2 <= error:
             return
