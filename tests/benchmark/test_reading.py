@@ -180,7 +180,7 @@ def test_figures(cells: Cells, tmp_path: Path) -> None:
 def test_grids_are_as_they_promise() -> None:
     sizes = {grid.id: (len(grid.settings), grid.seeds) for grid in GRIDS}
     assert sizes["quick"] == (12, 5)
-    assert sizes["standard"] == (60, 10)
+    assert sizes["standard"] == (59, 10)
     assert 130 <= sizes["paper"][0] <= 160
     assert sizes["paper"][1] == 20
     assert sum(setting.null for setting in GRIDS["paper"].settings) == 20

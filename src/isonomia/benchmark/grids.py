@@ -82,6 +82,7 @@ def cell_specs(
     for data_seed, method_seed, (method, options) in product(data_seeds, method_seeds, methods):
         yield {
             **setting.to_dict(),
+            **setting.stated,
             "method": method,
             "options": dict(options),
             "method_version": f"{__version__}/{FORM}",
@@ -138,7 +139,7 @@ GRIDS.add(
     ),
     Grid(
         id="standard",
-        purpose="every factor alone, the corners of bias by size, 8 nulls: 60 settings, 10 seeds",
+        purpose="every factor alone, the corners of bias by size, 8 nulls: 59 settings, 10 seeds",
         settings=_distinct(one_at_a_time(), bias_by_size(*_STRONG_AND_WEAK), bias_by_size(*_FAVOURED), nulls(8)),
         seeds=10,
         budget="b10k",

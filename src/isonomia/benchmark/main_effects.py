@@ -52,12 +52,17 @@ def main_effects(scaled: Floats, scores: Floats) -> tuple[Floats, Floats]:
     return found[1:], np.sqrt(variance * np.diag(inverse))[1:]
 
 
+def _value(setting: Setting, factor: str) -> float:
+    """Where a setting is on a factor: of the similarity, what was reached."""
+    return float(setting.similarity_reached if factor == "similarity" else getattr(setting, factor))
+
+
 def main_effects_table(cells: Cells, finds: Finds) -> Table | None:
     """The change in the score from the low to the high end of each factor; None with too few such settings."""
     settings = varied_together(cells)
     scores = cells.scores(finds, PRIMARY[finds], settings)
     low, high = np.array(list(RANGES.values())).T
-    points = np.array([[getattr(one, name) for name in RANGES] for one in settings], dtype=float)
+    points = np.array([[_value(one, name) for name in RANGES] for one in settings], dtype=float)
     scaled = (points.reshape(-1, len(RANGES)) - low) / (high - low)
     coefficients = len(RANGES) + 1
     rows = []

@@ -75,7 +75,7 @@ def scene_folder() -> Path:
 def scene_key(setting: Setting, seed: int) -> str:
     """A name that changes with everything a scene depends on."""
     made_by = [__version__, FORM, default_backend(), *(version(name) for name in ("numpy", "scipy", "scikit-learn"))]
-    text = json.dumps([asdict(setting), seed, made_by], sort_keys=True)
+    text = json.dumps([asdict(setting) | setting.stated, seed, made_by], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any, Literal, get_args
 
+from isonomia.data.synthetic.pairs import reached
+
 Task = Literal["binary", "multiclass", "regression"]
 FallsOn = Literal["matching", "members"]
 Source = Literal["schema", "adult", "compas", "german"]
@@ -22,7 +24,8 @@ class Setting:
     intersectionality, granularity : int
         Protected and other attributes that define a subgroup.
     similarity : float
-        Share of defining values that the two subgroups of a pair have in common.
+        Share of defining values that the two subgroups of a pair are to have in common; what their number allows is
+        `similarity_reached`.
     bias : float
         Added to the log-odds (regression: to the number) of the biased subgroup of each pair.
     aleatoric, epistemic : float
@@ -79,6 +82,23 @@ class Setting:
         ]
         return " ".join(changed) or "centre"
 
+    @property
+    def similarity_reached(self) -> float:
+        """The mean share of defining values that the two subgroups of a pair have in common."""
+        return reached(self.intersectionality + self.granularity, self.similarity, self.n_pairs)
+
+    @property
+    def similarity_rounded(self) -> float:
+        """The same where every pair is rounded for itself: what cells without a statement of it were measured with."""
+        conditions = self.intersectionality + self.granularity
+        return 1 - max(round((1 - self.similarity) * conditions), 1) / conditions
+
+    @property
+    def stated(self) -> dict[str, float]:
+        """The similarity reached, where it is not that of each pair rounded for itself: part of a cell's identity."""
+        now = self.similarity_reached
+        return {} if abs(now - self.similarity_rounded) < 1e-9 else {"similarity_reached": round(now, 6)}
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
         return asdict(self)
@@ -89,7 +109,7 @@ CENTRE = Setting()
 LEVELS: dict[str, tuple[Any, ...]] = {
     "intersectionality": (1, 2, 3, 4),
     "granularity": (0, 1, 2, 3),
-    "similarity": (0.0, 0.25, 0.5, 0.75, 1.0),
+    "similarity": (0.0, 0.25, 0.5, 0.667),  # the last is the most that three conditions allow
     "bias": (0.0, -0.25, -0.5, -1.0, -2.0, 1.0),
     "aleatoric": (0.0, 0.25, 0.5, 1.0),
     "epistemic": (0.0, 0.1, 0.3, 0.6),

@@ -229,6 +229,7 @@ def row_of(spec: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]
     """A cell as one flat row: spec, status, scores, costs."""
     facts = {name: value for name, value in spec.items() if name not in ("limits", "options")}
     row = {**facts, "status": record["status"], "reason": record["reason"], "complete": record["complete"]}
+    row.setdefault("similarity_reached", scene_of(spec)[0].similarity_rounded)
     row |= record["scores"] | record["costs"] | {"machine": record.get("machine")}
     pairs = row.get("valid")
     row["dss"] = row["seconds"] / pairs if pairs and row.get("seconds") is not None else None

@@ -156,15 +156,21 @@ def factor_table(cells: Cells, finds: Finds, factor: str) -> Table | None:
     rows: list[dict[str, Any]] = []
     for setting in settings:
         scores = cells.scores(finds, PRIMARY[finds], [setting])
-        level = getattr(setting, factor)
+        facts = {"level": getattr(setting, factor), "similarity_reached": reached_in(cells, setting)}
         for method, estimate in zip(scores.methods, scores.means, strict=True):
-            rows.append({"level": level, "method": method, "score": estimate})
+            rows.append({**facts, "method": method, "score": estimate})
     fields = (
         Column("level", format="num" if isinstance(rows[0]["level"], int | float) else None, title=FACTORS[factor]),
         METHOD,
         Column("score", format="pct", title=SCORE_WORDS[PRIMARY[finds]]),
+        Column("similarity_reached", format="num", title=msg("Similarity reached")),
     )
     return Table.from_rows(rows, fields, title=FACTORS[factor])
+
+
+def reached_in(cells: Cells, setting: Setting) -> float:
+    """The similarity of the pairs in the cells of a setting."""
+    return float(np.mean([row["similarity_reached"] for row in cells.rows if scene_of(row)[0] == setting]))
 
 
 def bias_by_size_table(cells: Cells, finds: Finds) -> Table | None:

@@ -246,7 +246,9 @@ def _result(
     )
 
 
-def _findings(found: GapDecomposition, information: Mapping[str, tuple[Any, ...]], at_work: tuple[str, ...]) -> tuple[Finding, ...]:
+def _findings(
+    found: GapDecomposition, information: Mapping[str, tuple[Any, ...]], at_work: tuple[str, ...]
+) -> tuple[Finding, ...]:
     """What the gap says of each proxy at work, and how much of the attribute the column reveals."""
     return tuple(
         replace(

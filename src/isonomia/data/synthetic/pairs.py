@@ -88,8 +88,10 @@ def define_pairs(
     """Draw pairs: defining attributes at random, side A's values at random, side B by changing a share of them.
 
     At least one protected attribute differs between the sides, so the similarity reached is at most (k - 1) / k for k
-    defining attributes. No two pairs share their biased side, and no biased side is another pair's partner. Without a
-    number there are ten, or as many as can be formed.
+    defining attributes. Where the share asked for is not a whole number of them, pairs with one more and one less take
+    turns, so that their mean comes as near to it as their number allows (see `Changes`). No two pairs share their
+    biased side, and no biased side is another pair's partner. Without a number there are ten, or as many as can be
+    formed.
     """
     wanted = _USUAL_PAIRS if n_pairs is None else n_pairs
     menu = {name: choices(marginal, protected.get(name)) for name, marginal in copula.marginals.items()}
@@ -106,6 +108,7 @@ def define_pairs(
     pairs: list[Pair] = []
     taken: set[frozenset[Condition]] = set()
     partners: set[frozenset[Condition]] = set()
+    changes = Changes()
     tries = 0
     while len(pairs) < wanted:
         i = len(pairs)
@@ -117,14 +120,49 @@ def define_pairs(
                 f"Only {i} of {wanted} distinct subgroup pairs could be formed. Ask for fewer pairs, or raise "
                 "`intersectionality` or `granularity`."
             )
-        a, b = _draw_pair(menu, first, second, int(across[i]), int(deep[i]), float(alike[i]), rng)
+        sizes_of = int(across[i]), int(deep[i])
+        differing = changes.wanted(sum(sizes_of), float(alike[i]))
+        a, b, changed = _draw_pair(menu, first, second, *sizes_of, round_half_up(differing), rng)
         key_a, key_b = frozenset(a), frozenset(b)
         if key_a in taken | partners or key_b in taken or not (_common(copula, a) and _common(copula, b)):
             continue
         taken.add(key_a)
         partners.add(key_b)
+        changes.owed = max(-0.5, min(0.5, differing - changed))  # what no pair can have is not made up for
         pairs.append(Pair(a, b, *sizes[i]))
     return pairs
+
+
+@dataclass
+class Changes:
+    """How many conditions of a pair are to differ, pair after pair: what one lacks or has too much, the next makes up.
+
+    >>> [round(one, 3) for one in (reached(3, 0.5, 1), reached(3, 0.5, 2), reached(3, 0.25, 4), reached(3, 1.0, 4))]
+    [0.333, 0.5, 0.25, 0.667]
+    """
+
+    #: Conditions that the pairs so far should have differed in beyond those they do.
+    owed: float = 0.0
+
+    def wanted(self, conditions: int, similarity: float) -> float:
+        """The number for the next pair of so many conditions, not yet rounded."""
+        return (1 - similarity) * conditions + self.owed
+
+
+def round_half_up(number: float) -> int:
+    """A half counts as one more; so does what is a half but for rounding."""
+    return int(np.floor(number + 0.5 + 1e-9))
+
+
+def reached(conditions: int, similarity: float, pairs: int) -> float:
+    """The mean similarity of so many pairs of so many conditions each, where as much is asked for."""
+    changes, total = Changes(), 0
+    for _ in range(pairs):
+        wanted = changes.wanted(conditions, similarity)
+        changed = min(max(round_half_up(wanted), 1), conditions)
+        changes.owed = max(-0.5, min(0.5, wanted - changed))
+        total += changed
+    return 1 - total / (conditions * pairs)
 
 
 def _draw_pair(
@@ -133,21 +171,22 @@ def _draw_pair(
     second: Sequence[str],
     across: int,
     deep: int,
-    alike: float,
+    changes: int,
     rng: np.random.Generator,
-) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
+) -> tuple[tuple[Condition, ...], tuple[Condition, ...], int]:
+    """Both sides, and how many conditions differ: as many as wanted, at least one and at most all that can."""
     chosen = [str(name) for name in rng.choice(first, across, replace=False)]
     names = [*chosen, *(str(name) for name in rng.choice(second, deep, replace=False))] if deep else chosen
     a = {name: menu[name][rng.integers(len(menu[name]))] for name in names}
     must = chosen[rng.integers(len(chosen))]
     others = [name for name in names if name != must and len(menu[name]) > 1]
-    more = min(max(round((1 - alike) * len(names)) - 1, 0), len(others))
+    more = min(max(changes - 1, 0), len(others))
     changed = {must, *(str(name) for name in rng.choice(others, more, replace=False))} if more else {must}
     b = dict(a)
     for name in sorted(changed):
         rest = [condition for condition in menu[name] if condition != a[name]]
         b[name] = rest[rng.integers(len(rest))]
-    return tuple(a.values()), tuple(b.values())
+    return tuple(a.values()), tuple(b.values()), len(changed)
 
 
 def _common(copula: Copula, conditions: tuple[Condition, ...]) -> bool:
