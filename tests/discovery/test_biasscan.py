@@ -402,3 +402,23 @@ def test_fewer_coefficients_give_the_same_ones(direction: Any) -> None:
     same, unit = _fewer(noise)
     assert np.array_equal(same, noise)
     assert np.array_equal(unit, np.eye(6))
+
+
+def test_small_products_are_not_shared_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    from isonomia.discovery.subgroups.scan.ascent import Ascent
+
+    threads = set()
+    climb = Ascent.climb
+
+    def seen(self: Ascent, *given: Any) -> Any:
+        threads.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        return climb(self, *given)
+
+    monkeypatch.setattr(Ascent, "climb", seen)
+    rng = np.random.default_rng(0)
+    people = {"a": rng.integers(0, 4, 200), "b": rng.integers(0, 3, 200)}
+    with threadpool_limits(2, user_api="blas"):
+        find_subgroups(people, method="biasscan", y_true=rng.integers(0, 2, 200), y_score=np.full(200, 0.5))
+    assert threads == {1}

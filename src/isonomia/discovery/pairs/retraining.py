@@ -11,7 +11,7 @@ import numpy as np
 from isonomia.data import Dataset, wrap
 from isonomia.discovery.pairs.find import find_pairs
 from isonomia.discovery.pairs.result import PairResult
-from isonomia.errors import DataError, ModelError, NotApplicable
+from isonomia.errors import FAULTS, DataError, ModelError, NotApplicable
 from isonomia.evidence import Estimate
 from isonomia.models import Model
 from isonomia.parameters import SEED, Integer, Number, validated
@@ -138,5 +138,5 @@ def _fitted(estimator: Any, frame: Any, target: Any) -> Any:
 
     try:
         return clone(estimator).fit(frame, target)
-    except Exception as error:  # any error of the user's estimator
+    except FAULTS as error:  # any error of the user's estimator
         raise ModelError(f"{type(estimator).__name__} could not be fitted to the data: {error}") from error
