@@ -107,7 +107,10 @@ def test_a_broken_one_is_left_out_and_named(text: str, says: str, installed: Cal
 
 def test_a_metric_under_a_name_that_is_taken(installed: Callable[..., Path]) -> None:
     text = "from dataclasses import replace\nfrom isonomia.metrics import METRICS\n"
-    installed("[isonomia.metrics]\nmine = acme_metric:entry\n", acme_metric=text + "entry = replace(METRICS['mae'], id='tpr', aliases={})")
+    installed(
+        "[isonomia.metrics]\nmine = acme_metric:entry\n",
+        acme_metric=text + "entry = replace(METRICS['mae'], id='tpr', aliases={})",
+    )
     with pytest.warns(UserWarning, match="The metric 'tpr' is already registered"):
         METRICS.ids()
 

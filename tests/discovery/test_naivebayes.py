@@ -253,6 +253,34 @@ def test_chance_alone_is_seldom_significant() -> None:
     assert alarms <= 5  # 0.05 of 100
 
 
+def test_a_pattern_is_a_context_and_the_same_with_the_attributes(rng: np.random.Generator) -> None:
+    n = 2000
+    people = {"sex": rng.choice(["F", "M"], n), "job": rng.choice(["x", "y"], n), "city": rng.choice(["u", "v"], n)}
+    chance = 0.3 + 0.3 * (people["job"] == "x") + 0.3 * ((people["sex"] == "M") & (people["job"] == "y"))
+    said = (rng.random(n) < chance).astype(int)
+    result = find_subgroups(people, method="naivebayes", y_pred=said, protected=["sex"], k=4)
+    rows = list(result.tables["patterns"].rows())
+    found = list(result.tables["subgroups"].rows())
+    assert [(row["case_id"], row["nature"]) for row in rows] == [
+        (case, nature) for case in range(len(found)) for nature in ("base", "sensitive")
+    ]
+    for case, pattern in enumerate(found):
+        base, sensitive = rows[2 * case], rows[2 * case + 1]
+        assert sensitive["subgroup_key"] == pattern["subgroup_key"]
+        assert base["subgroup_key"].split("|")[0] == "*"
+        assert base["subgroup_key"].split("|")[1:] == sensitive["subgroup_key"].split("|")[1:]
+        assert base["p_unfavorable"] == pattern["p_unfavorable_others"]
+        assert sensitive["p_unfavorable"] == pattern["p_unfavorable_sensitive"]
+        rate = abs(base["p_unfavorable"] - sensitive["p_unfavorable"])
+        assert rate == pytest.approx(abs(pattern["discrimination_score"]), abs=1e-9)
+        for row in (base, sensitive):
+            inside = np.ones(n, dtype=bool)
+            for column, value in zip(people.values(), row["subgroup_key"].split("|"), strict=True):
+                inside &= (column == value) | (value == "*")
+            assert (row["size"], row["outcome"]) == (inside.sum(), pytest.approx(said[inside].mean()))
+            assert row["diff_outcome"] == pytest.approx(said[inside].mean() - said.mean())
+
+
 def test_predictions_weights_holdout_and_time(rng: np.random.Generator, ticking: Callable[[float], None]) -> None:
     n = 800
     data = {"sex": rng.choice(["F", "M"], n), "job": rng.choice(list("uvw"), n)}

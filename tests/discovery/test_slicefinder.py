@@ -91,6 +91,42 @@ def _planted(rng: np.random.Generator, n: int = 6000) -> tuple[dict[str, Any], A
     return columns, rng.exponential(0.3, n) + hit * 0.5
 
 
+def test_the_path_to_each_slice_of_the_tree_is_told_cut_by_cut(rng: np.random.Generator) -> None:
+    columns, errors = _planted(rng)
+    columns["age"][:300] = np.nan
+    errors = errors + 0.4 * ((columns["age"] > 60) & (columns["job"] == "u"))
+    result = find_subgroups(
+        columns, method="slicefinder", errors=errors, approach="decision_tree", k=4, min_effect_size=0.2, bins=8
+    )
+    steps = list(result.tables["paths"].rows())
+    frame = {name: np.asarray(column) for name, column in columns.items()}
+    for case in range(len(result.subgroups)):
+        path = [row for row in steps if row["case"] == case]
+        assert [row["order"] for row in path] == list(range(1, len(path) + 1))
+        inside = np.ones(len(errors), dtype=bool)
+        for row in path:  # read off the table alone
+            column = frame[row["feature"]]
+            if row["operator"] == "in":
+                inside &= np.isin(column, str(row["threshold"]).strip("{}").split(", "))
+            elif row["operator"] in ("<", "≥"):
+                cut = float(str(row["threshold"]))
+                with np.errstate(invalid="ignore"):
+                    inside &= (column < cut) if row["operator"] == "<" else ~(column < cut)
+            else:
+                inside &= np.isnan(column) == (row["operator"] == "is missing")
+            assert row["size"] == inside.sum()
+            a, b = errors[inside], errors[~inside]
+            expected = np.sqrt(2) * (a.mean() - b.mean()) / np.sqrt(a.var() + b.var())
+            assert row["val_diff_outcome"] == pytest.approx(expected, rel=1e-6)
+        np.testing.assert_array_equal(inside, result.mask(case))
+    assert len(result.subgroups) >= 2
+    both = find_subgroups(columns, method="slicefinder", errors=errors, k=4, min_effect_size=0.2)
+    listed = {row["case"] for row in both.tables["paths"].rows()}
+    trees = {i for i, row in enumerate(both.tables["subgroups"].rows()) if row["approach"] == "decision_tree"}
+    assert listed == trees
+    assert "paths" not in find_subgroups(columns, method="slicefinder", errors=errors, approach="lattice").tables
+
+
 def test_the_planted_slice_is_found_and_nothing_inside_it(rng: np.random.Generator) -> None:
     columns, errors = _planted(rng)
     result = find_subgroups(columns, method="slicefinder", errors=errors, epsilon=0.8, min_effect_size=0.8, k=3)

@@ -96,6 +96,11 @@ def test_pictures_of_shapley_values(people: pd.DataFrame, model: Pipeline) -> No
     fragment = summary.to_html(page=False)
     assert fragment.count("<svg") >= 2
     assert len(fragment) < 200_000
+    assert found.to_html("pt-BR", page=False) == summary.to_html("pt-BR", page=False)
+    assert found.to_html() == summary.to_html()
+    assert list(found.plot()) == list(summary.plot())
+    assert type(found.plot("summary")).__name__ == "Figure"
+    assert found._repr_html_() == fragment
     assert "por nível de" in found.dependence("skill").to_html("pt-BR")
     with pytest.raises(NotApplicable, match="no order"):
         found.dependence("job")

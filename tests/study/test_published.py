@@ -18,6 +18,7 @@ from isonomia.study import STUDY_DATA, STUDY_FIXES, STUDY_MEASURES, STUDY_MODELS
 from isonomia.study.explainers import STUDY_EXPLAINERS, Explained, explain
 from isonomia.study.fixes import train
 from isonomia.study.matrices import encode, inputs_of, with_roles
+from isonomia.study.published import absent_note
 from isonomia.subject import Subject
 
 FIVE = ["statistical_parity", "equal_opportunity", "counterfactual", "inconsistency", "generalized_entropy"]
@@ -178,6 +179,28 @@ def test_the_published_results_by_themselves(folder: Path) -> None:
     best = [finding for finding in study.findings if finding.code == "agreement.disparity"]
     assert "counterfactual difference" in best[0].message.text()
     assert {"agreement", "agreement_strict", "agreement_linear", "results"} == {s.code for s in study.document.sections}
+
+
+def test_the_page_names_the_results_that_are_not_in_the_files(folder: Path, published: pd.DataFrame) -> None:
+    study = run_study(paper=folder, paper_only=True, n_boot=0)
+    note = study.agreement.notes[-1]
+    assert note.text() == (
+        "4 results of the 144 are not in the released files: German with support vector machine, Kernel SHAP "
+        "(unmitigated; reweighing; undersampling, d = 0; undersampling, d = -1). 4 of them are missing here too: they "
+        "take models trained here."
+    )
+    assert "não estão nos arquivos" in note.text("pt-BR")
+    assert "máquina de vetores" in note.text("pt-BR")
+    assert "German with support vector machine" in study.document.to_html("en")
+
+
+def test_results_added_from_here_are_named(published: pd.DataFrame) -> None:
+    rows = published[~published.explainer.str.startswith("linear")].to_dict("records")
+    added = [{"dataset": "german", "model": "svm", "fix": fix, "explainer": "kernel"} for fix in STUDY_FIXES.ids()]
+    note = absent_note(rows, [*rows, *added])
+    assert note is not None
+    assert "and are from here: German" in note.text()
+    assert absent_note([*rows, *added], [*rows, *added]) is None
 
 
 #: NOT published, computed by Isonomia: the four rows of German with the support vector machine are not in the files.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.data import Backend, to_frame
+from isonomia.display import Shown
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Column, Picture, Result, Table
 from isonomia.evidence.intervals import student_interval
@@ -19,8 +20,8 @@ from isonomia.typing import Floats, Indices
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ShapleyValues:
-    """Shapley values of rows.
+class ShapleyValues(Shown):
+    """Shapley values of rows; as a page, a figure or in a notebook they are their `summary`.
 
     Attributes
     ----------
@@ -186,6 +187,14 @@ class ShapleyValues:
             )
         picture = Picture("scatter", "dependence", title, options)
         return Result("dependence", title, {"dependence": table}, pictures=(picture,), notes=self.notes)
+
+    def to_html(self, language: str = "en", *, page: bool = True) -> str:
+        """The summary as HTML, see `Result.to_html`."""
+        return self.summary().to_html(language, page=page)
+
+    def plot(self, name: str | None = None, language: str = "en", *, label: Any = None) -> Any:
+        """The Plotly figures of the summary, see `Result.plot` (`label`: the class, of several)."""
+        return self.summary(label).plot(name, language)
 
     @property
     def result(self) -> Result:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from isonomia.languages import msg
 from isonomia.report import Document
 from isonomia.study.explainers import STUDY_EXPLAINERS
 from isonomia.study.measures import StudyMeasure
-from isonomia.study.published import PAPER_TOLERANCE, beside, key_of, reproduction
+from isonomia.study.published import PAPER_TOLERANCE, absent_note, beside, key_of, reproduction
 
 FIGURES = ("disparity", "importance", "rank")
 
@@ -122,18 +122,27 @@ def assembled(
     if main:
         others["strict"] = agreement(main, tolerance=0.001, rows="mitigated", **options)
     if obtained and published:
-        others["published"] = agreement(_completed(published, obtained), tolerance=PAPER_TOLERANCE, **options)
+        completed = _completed(published, obtained)
+        found = agreement(completed, tolerance=PAPER_TOLERANCE, **options)
+        others["published"] = _noted(found, published, completed)
     if linear:
         others["linear"] = agreement(linear, tolerance=tolerance, **options)
+    whole = agreement(main or rows, tolerance=tolerance, **options)
     return Study(
         rows=_table(rows, measures),
-        agreement=agreement(main or rows, tolerance=tolerance, **options),
+        agreement=whole if obtained else _noted(whole, published, rows),
         others=others,
         reproduction=reproduction(beside(published, obtained)) if published and obtained else None,
         cells=cells,
         missing=_reasons(cells),
         paper=bool(published),
     )
+
+
+def _noted(found: Agreement, published: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Agreement:
+    """The comparison with what the released files lack."""
+    note = absent_note(_probabilities(published), rows)
+    return found if note is None else replace(found, notes=(*found.notes, note))
 
 
 def _probabilities(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

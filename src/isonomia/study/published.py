@@ -12,7 +12,8 @@ import numpy as np
 from isonomia.errors import DataError
 from isonomia.evidence import Column, Result, Table
 from isonomia.explain.agreements.outcomes import NAMES
-from isonomia.languages import Message, msg
+from isonomia.languages import Message, Name, msg
+from isonomia.languages.naming import together
 from isonomia.study.explainers import STUDY_EXPLAINERS
 from isonomia.study.fixes import STUDY_FIXES
 from isonomia.study.measures import STUDY_MEASURES
@@ -63,6 +64,56 @@ def published_rows(folder: Path) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def absent(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    """Which results one dataset lacks and another one has, as keys (see `key_of`)."""
+    known = {key_of(row) for row in rows}
+    asked = dict.fromkeys(key[1:] for key in map(key_of, rows))
+    return [
+        (name, *rest)
+        for name in dict.fromkeys(key[0] for key in map(key_of, rows))
+        for rest in asked
+        if (name, *rest) not in known
+    ]
+
+
+def absent_note(released: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Message | None:
+    """Which results of the paper the released files lack, and whether `rows`, which are shown, have them from here."""
+    lacking = absent(released)
+    if not lacking:
+        return None
+    groups: dict[tuple[Any, ...], list[Message]] = {}
+    order = list(STUDY_FIXES.ids())
+    for dataset, model, fix, explainer in sorted(lacking, key=lambda key: order.index(key[2])):
+        groups.setdefault((dataset, model, explainer), []).append(STUDY_FIXES[fix].title)
+    which = [
+        msg(
+            "{dataset} with {model}, {explainer} ({fixes})",
+            dataset=STUDY_DATA[dataset].title,
+            model=STUDY_MODELS[model].title,
+            explainer=STUDY_EXPLAINERS[explainer].title,
+            fixes=together((Name(fix) for fix in fixes), "; "),
+        )
+        for (dataset, model, explainer), fixes in groups.items()
+    ]
+    facts = {
+        "n": len(lacking),
+        "whole": len(released) + len(lacking),
+        "which": together((Name(one) for one in which), "; "),
+    }
+    left = set(lacking) - {key_of(row) for row in rows}
+    if not left:
+        return msg(
+            "{n:# result|# results} of the {whole:int} are not in the released files, and are from here: {which}.",
+            **facts,
+        )
+    return msg(
+        "{n:# result|# results} of the {whole:int} are not in the released files: {which}. {left:int} of them are "
+        "missing here too: they take models trained here.",
+        left=len(left),
+        **facts,
+    )
 
 
 def _explainer(short: str) -> str:

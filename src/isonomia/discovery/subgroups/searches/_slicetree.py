@@ -4,22 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, count_by, sum_by
 from isonomia.discovery.subgroups.problem import Problem
+from isonomia.languages.naming import among
+
+Operator = Literal["<", "≥", "in", "is missing", "is not missing"]
+
+
+class Step(NamedTuple):
+    """One cut on the way to a node: the feature, the comparison, with what, and the codes left of that feature."""
+
+    feature: str
+    operator: Operator
+    threshold: float | str
+    codes: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class TreeSlice:
-    """A node: its number, its parent's, and the codes each feature may have in it."""
+    """A node: its number, its parent's, the codes each feature may have in it, and the cut that led to it."""
 
     number: int
     parent: int
     conditions: dict[str, tuple[int, ...]]
+    step: Step
 
 
 def tree_levels(
@@ -53,14 +66,23 @@ def tree_levels(
             low, high = allowed[node].get(feature, (0, problem.features[feature].size))
             for child, span in ((tree.children_left[node], (low, cut)), (tree.children_right[node], (cut, high))):
                 allowed[int(child)] = {**allowed[node], feature: span}
-                below.append(
-                    TreeSlice(
-                        number=int(child), parent=node, conditions=_conditions(problem, orders, allowed[int(child)])
-                    )
-                )
+                conditions = _conditions(problem, orders, allowed[int(child)])
+                column = problem.features[feature]
+                step = _step(column, conditions[column.name], cut, below=child == tree.children_left[node])
+                below.append(TreeSlice(number=int(child), parent=node, conditions=conditions, step=step))
         if below:
             yield below
         level = [item.number for item in below]
+
+
+def _step(column: Codes, codes: tuple[int, ...], cut: int, *, below: bool) -> Step:
+    """The cut of a feature, as a comparison with a number where its values are in order, else with a set of them."""
+    if not _ordered(column):
+        return Step(column.name, "in", among(column.text(code) for code in codes), codes)
+    if column.missing is not None and cut >= column.missing:
+        return Step(column.name, "is not missing" if below else "is missing", "", codes)
+    threshold = column.edges[cut] if column.edges is not None else column.labels[cut]
+    return Step(column.name, "<" if below else "≥", float(threshold), codes)
 
 
 def _conditions(problem: Problem, orders: list[NDArray[np.int64]], spans: dict[int, tuple[int, int]]) -> Any:
@@ -72,11 +94,15 @@ def _conditions(problem: Problem, orders: list[NDArray[np.int64]], spans: dict[i
 
 def _order(column: Codes, loss: NDArray[np.float64]) -> NDArray[np.int64]:
     """The codes in the order a tree is to see them."""
-    numeric = column.edges is not None or all(
-        isinstance(label, int | float) for label in column.labels if label is not None
-    )
-    if numeric:
+    if _ordered(column):
         return np.arange(column.size)
     counts = count_by(column.codes, column.size)
     sums = sum_by(column.codes, loss, column.size)
     return np.argsort(sums / np.maximum(counts, 1), kind="stable")
+
+
+def _ordered(column: Codes) -> bool:
+    """Whether the values are numbers, or ranges of them."""
+    return column.edges is not None or all(
+        isinstance(label, int | float) for label in column.labels if label is not None
+    )

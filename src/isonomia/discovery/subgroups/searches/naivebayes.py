@@ -16,9 +16,10 @@ from isonomia.discovery.subgroups._testing import average
 from isonomia.discovery.subgroups.bayes import NaiveBayes, Patterns, discrimination_patterns, possible_patterns
 from isonomia.discovery.subgroups.conditions import slice_text
 from isonomia.discovery.subgroups.method import Search, Subgroup
+from isonomia.discovery.subgroups.present import subgroup_key
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.errors import DataError
-from isonomia.evidence import Column, two_proportions
+from isonomia.evidence import Column, Table, two_proportions
 from isonomia.languages import Message, msg
 from isonomia.parameters import Boolean, Choice, Number, Parameter
 from isonomia.typing import Floats
@@ -71,6 +72,55 @@ def run(problem: Problem) -> Search:
         values={"possible_patterns": float(tests), "prior": network.prior},
         details=network,
     )
+
+
+PATTERN_COLUMNS = (
+    Column("case_id", format="int", title=msg("Pattern")),
+    Column("nature", title=msg("Side"), names={"base": msg("context alone"), "sensitive": msg("with the attributes")}),
+    Column("subgroup_key", title=msg("Key")),
+    Column("slice", title=msg("Subgroup")),
+    Column("size", format="int", title=msg("Rows")),
+    Column("p_unfavorable", format="num4", title=msg("Unfavourable")),
+    Column("outcome", format="num4", title=msg("Outcome")),
+    Column("diff_outcome", format="num4", title=msg("Difference from everyone")),
+    Column("discrimination_score", format="num4", title=msg("Discrimination")),
+)
+
+
+def describe(problem: Problem, search: Search) -> Search:
+    """Each pattern as two rows: its context alone (base), and with the sensitive attributes."""
+    rows: list[dict[str, Any]] = []
+    everyone = problem.mass.mean(problem.outcome)
+    for case, item in enumerate(search.subgroups):
+        context = {name: codes for name, codes in item.conditions.items() if name not in item.stats["_sensitive"]}
+        for nature, conditions in (("base", context), ("sensitive", dict(item.conditions))):
+            side = Subgroup(conditions)
+            inside = side.mask(problem.by_name)
+            mass = problem.mass.take(inside)
+            mean = mass.mean(problem.outcome[inside]) if mass.total > 0 else None
+            known = "p_unfavorable_others" if nature == "base" else "p_unfavorable_sensitive"
+            rows.append(
+                {
+                    "case_id": case,
+                    "nature": nature,
+                    "subgroup_key": subgroup_key(side, problem.by_name),
+                    "slice": slice_text(side, problem.by_name),
+                    "size": mass.n,
+                    "p_unfavorable": item.stats[known],
+                    "outcome": mean,
+                    "diff_outcome": None if mean is None else mean - everyone,
+                    "discrimination_score": item.stats["discrimination_score"],
+                }
+            )
+    if not rows:
+        return search
+    table = Table.from_rows(
+        rows,
+        PATTERN_COLUMNS,
+        title=msg("Each pattern: its context alone, and with the sensitive attributes"),
+        backend=problem.backend,
+    )
+    return replace(search, tables={**search.tables, "patterns": table})
 
 
 def _notes(problem: Problem) -> tuple[Message, ...]:
@@ -193,6 +243,7 @@ METHODS.add(
         ),
         defaults={"min_support": 1},
         measure=measure,
+        describe=describe,
         reference="Y. Choi, G. Farnadi, B. Babaki, G. Van den Broeck (2020), Learning fair naive Bayes classifiers by "
         "discovering and eliminating discrimination patterns, AAAI",
     )

@@ -18,10 +18,11 @@ from isonomia.discovery.subgroups._testing import average, welch_upper
 from isonomia.discovery.subgroups.method import Search, Subgroup
 from isonomia.discovery.subgroups.problem import Problem
 from isonomia.discovery.subgroups.rates import Quantity, metrics_of, quantity
-from isonomia.discovery.subgroups.searches._slicetree import tree_levels
+from isonomia.discovery.subgroups.searches._slicetree import Step, tree_levels
 from isonomia.errors import SpecError
-from isonomia.evidence import AlphaInvesting, Column, benjamini_hochberg_among
+from isonomia.evidence import AlphaInvesting, Column, Table, benjamini_hochberg_among
 from isonomia.languages import msg
+from isonomia.languages.naming import number
 from isonomia.parameters import ALPHA, Boolean, Choice, Integer, Number, Parameter
 from isonomia.typing import Floats
 
@@ -31,6 +32,21 @@ COLUMNS = (
     Column("approach", format="text", title=msg("Approach")),
     Column("loss", format="num4", title=msg("Average loss")),
     Column("loss_rest", format="num4", title=msg("Average loss of the rest")),
+)
+#: A cut of the tree, with the effect size and the size of the node it leads to.
+PathStep = tuple[Step, float, float]
+PATH_COLUMNS = (
+    Column("case", format="int", title=msg("Slice, counted from 0")),
+    Column("order", format="int", title=msg("Step")),
+    Column("feature", title=msg("Feature")),
+    Column(
+        "operator",
+        title=msg("Comparison"),
+        names={"in": msg("in"), "is missing": msg("is missing"), "is not missing": msg("is not missing")},
+    ),
+    Column("threshold", title=msg("With")),
+    Column("val_diff_outcome", format="num4", title=msg("Effect size")),
+    Column("size", format="int", title=msg("Rows")),
 )
 APPROACHES = ("both", "lattice", "decision_tree")
 
@@ -173,6 +189,7 @@ def _search_tree(problem: Problem, loss: _Loss) -> Search:
     found: list[Subgroup] = []
     p_values: list[Floats] = []
     closed: set[int] = set()
+    paths: dict[int, tuple[PathStep, ...]] = {}
     tested = 0
     weights = problem.weights
     parts = [np.ones(problem.n), loss.centred, loss.centred**2]
@@ -183,6 +200,8 @@ def _search_tree(problem: Problem, loss: _Loss) -> Search:
         sums = np.array([[column[rows].sum() for column in columns] for rows in masks])
         effects = loss.effects(sums)
         p_values.append(effects.p_value)
+        for node, effect, size in zip(nodes, effects.effect.tolist(), effects.size.tolist(), strict=True):
+            paths[node.number] = (*paths.get(node.parent, ()), (node.step, effect, size))
         for index in np.lexsort((-effects.effect, -effects.size)).tolist():
             node = nodes[index]
             if node.parent in closed:
@@ -191,7 +210,8 @@ def _search_tree(problem: Problem, loss: _Loss) -> Search:
             large = effects.effect[index] >= options["min_effect_size"] and len(found) < problem.k
             if large and investing.test(float(effects.p_value[index])):
                 closed.add(node.number)
-                found.append(_subgroup(problem, loss, node.conditions, effects, index, "decision_tree"))
+                slice_ = _subgroup(problem, loss, node.conditions, effects, index, "decision_tree")
+                found.append(replace(slice_, stats={**slice_.stats, "_path": paths[node.number]}))
         if problem.clock.over:
             return _part(found, p_values, tested, tested, complete=False)
     return _part(found, p_values, tested, tested, complete=True)
@@ -220,6 +240,27 @@ def _subgroup(problem: Problem, loss: _Loss, conditions: Any, effects: Effects, 
         overall=loss.mean,
         p_value=None if np.isnan(p) else p,
     )
+
+
+def describe(problem: Problem, search: Search) -> Search:
+    """The steps of each path of the tree, in their order: one row per cut, with the effect size of the node below."""
+    rows = [
+        {
+            "case": case,
+            "order": order,
+            "feature": step.feature,
+            "operator": step.operator,
+            "threshold": number(step.threshold) if isinstance(step.threshold, float) else step.threshold,
+            "val_diff_outcome": None if np.isnan(effect) else effect,
+            "size": size,
+        }
+        for case, item in enumerate(search.subgroups)
+        for order, (step, effect, size) in enumerate(item.stats.get("_path", ()), start=1)
+    ]
+    if not rows:
+        return search
+    title = msg("How the tree leads to each slice, cut by cut")
+    return replace(search, tables={**search.tables, "paths": Table.from_rows(rows, PATH_COLUMNS, title=title)})
 
 
 def measure(problem: Problem, subgroup: Subgroup) -> Subgroup:
@@ -260,6 +301,7 @@ METHODS.add(
         ),
         defaults={"min_support": lambda n: min(n, max(30, n // 1000))},
         measure=measure,
+        describe=describe,
         nested=True,
         reference="Y. Chung, T. Kraska, N. Polyzotis, K. H. Tae, S. E. Whang (2020), Automated data slicing for model "
         "validation, IEEE TKDE 32:2284, doi 10.1109/TKDE.2019.2916074",
