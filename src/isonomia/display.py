@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 
@@ -16,6 +17,12 @@ class Renderer(Protocol):
     """What the room that renders has to offer."""
 
     def to_html(self, part: Any, language: str, *, page: bool) -> str: ...
+
+    def to_text(self, result: Any, language: str) -> str: ...
+
+    def to_markdown(self, part: Any, language: str) -> str: ...
+
+    def save(self, part: Any, path: Any, *, language: str) -> dict[str, Path]: ...
 
     def draw(self, picture: Any, table: Any, language: str) -> Any: ...
 

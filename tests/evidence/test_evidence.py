@@ -222,10 +222,10 @@ def test_results_are_short_in_a_terminal() -> None:
     table = Table.of({"group": ["F", "M"], "rate": [0.25, 0.5]})
     ranked = Ranking("ranking", msg("Who is first"), {"ranks": table}, extra=(1.0,) * 1000)
     assert repr(ranked) == "Ranking(Who is first: tables ranks; 0 findings)"
-    assert str(ranked) == "Who is first\nTables: ranks (2 rows)"
+    assert str(ranked) == "Who is first\n\ngroup   rate\nF      0.250\nM      0.500"
     assert repr(table) == "Table(2 rows: group, rate)"
-    assert str(Result("empty", msg("Nothing"))) == "Nothing\nNo tables."
+    assert str(Result("empty", msg("Nothing"))) == "Nothing"
     told = Result("empty", msg("Nothing"), notes=(msg("the model takes no such column"),))
-    assert str(told).endswith("No tables.\nthe model takes no such column")
+    assert str(told) == "Nothing\n\nthe model takes no such column"
     with pytest.raises(SpecError, match=r"The result .empty. has no tables\. the model takes no such column"):
         _ = told.table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from isonomia.mitigation import Mitigated, before_after, mitigate
 from isonomia.mitigation.judging.before_after import read_comparison
 from isonomia.mitigation.judging.goals import Goal
 from isonomia.mitigation.judging.judge import judge
+from isonomia.models import load_model
 
 WAYS = {"sex", "race", "sex x race"}
 
@@ -195,3 +197,13 @@ def test_a_fix_tuned_on_few_people_says_that_it_is_not_sure() -> None:
         for table in (few.table.set_index("method"), many.table.set_index("method"))
     )
     assert wide > 3 * narrow
+
+
+def test_what_was_found_is_saved_as_a_page_and_the_fix_as_a_fix(hired: Mitigated, tmp_path: Path) -> None:
+    page = hired.save(tmp_path / "fixes.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "Reweighing" in page
+    assert hired.save(tmp_path / "fixes.md", language="pt-BR").read_text(encoding="utf-8") == hired.to_markdown("pt-BR")
+    fix = load_model(hired.save(tmp_path / "fix.skops", "reweighing"))
+    assert fix.estimator.classes_.tolist() == ["no", "yes"]
+    assert hired.to_frame().columns.tolist() == pd.read_csv(hired.save(tmp_path / "fixes.csv")).columns.tolist()

@@ -21,6 +21,7 @@ from isonomia.report import (
     Form,
     Section,
     Verdict,
+    dumps,
     from_json,
     save,
     to_html,
@@ -190,23 +191,51 @@ class Report:
         """The report as Markdown."""
         return to_markdown(self.document, language or self.language)
 
+    def to_json(self) -> str:
+        """The report as JSON text, as in report.json; `load` and `from_dict` read it."""
+        return dumps(self.document)
+
+    def plot(self, check: str | None = None, language: str | None = None) -> Any:
+        """The Plotly figures of a check, or of all checks that have pictures.
+
+        Parameters
+        ----------
+        check : str, optional
+            The code of a check, as in ``report[code]``; then what `Result.plot` gives.
+        language : "en" or "pt-BR", optional
+
+        Returns
+        -------
+        plotly.graph_objects.Figure or dict of them
+            Without a check: a mapping of codes of checks to their figures.
+        """
+        chosen = language or self.language
+        if check is not None:
+            return self[check].plot(language=chosen)
+        drawn = [one for one in self.document.sections if one.result is not None and one.result.pictures]
+        if not drawn:
+            raise NotApplicable("no check of the report has pictures")
+        return {one.code: self[one.code].plot(language=chosen) for one in drawn}
+
     def save(
         self,
-        folder: str | os.PathLike[str] | None = None,
+        path: str | os.PathLike[str] | None = None,
         *,
-        formats: Sequence[Form] = ("html", "json", "md"),
+        formats: Sequence[Form] | None = None,
         language: str | None = None,
         store: Keeper | str | os.PathLike[str] | None = None,
         analysis: str | None = None,
     ) -> dict[str, Path]:
-        """Write the report into a folder, keep the report in a store, or both.
+        """Write the report into a file or a folder, keep it in a store, or both.
 
         Parameters
         ----------
-        folder : path, optional
-        formats : sequence of "html", "json", "md", "summary", "pdf", "annex"
-            "summary" is the first page alone, for one sheet of paper; "pdf" is the short report printed by Chromium,
-            "annex" the same with everything that was measured.
+        path : path, optional
+            The suffix decides: a file that ends in ``.html``, ``.json``, ``.md`` or ``.pdf``, else a folder.
+        formats : sequence of "html", "json", "md", "summary", "pdf", "annex", optional
+            Of a folder: report.html, report.json and report.md, unless others are named. "summary" is the first page
+            alone, for one sheet of paper; "pdf" is the short report printed by Chromium, "annex" the same with
+            everything that was measured.
         language : "en" or "pt-BR", optional
         store : Store or address, optional
             Where the report is kept as a run of `analysis` (see `isonomia.store.open`). What is kept and written has a
@@ -221,16 +250,16 @@ class Report:
         """
         if (store is None) != (analysis is None):
             raise SpecError("Keeping a report needs both store= (its address) and analysis= (a name such as 'loans').")
-        if folder is None and store is None:
-            raise SpecError("Name the folder to write the report into, or the store to keep it in.")
+        if path is None and store is None:
+            raise SpecError("Name the file or folder to write the report to, or the store to keep it in.")
         report = self
         if store is not None and analysis is not None:
             keeper = opened(store)
             report = keeper.continued(self, analysis=analysis)
             keeper.keep(report, analysis=analysis)
-        if folder is None:
+        if path is None:
             return {}
-        return save(report.document, folder, formats=formats, language=language or self.language)
+        return save(report.document, path, formats=formats, language=language or self.language)
 
     def __repr__(self) -> str:
         outcome = "no policy" if self.verdict is None else f"{self.verdict.policy}: {self.verdict.outcome}"

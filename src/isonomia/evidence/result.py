@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import Any, TypeVar
 
 from isonomia.data import Backend
 from isonomia.display import Shown, renderer
-from isonomia.errors import NotApplicable, SpecError, close_to
+from isonomia.errors import DataError, NotApplicable, SpecError, close_to
 from isonomia.evidence.column import Format
 from isonomia.evidence.finding import Finding
 from isonomia.evidence.table import Table
@@ -97,15 +100,20 @@ class Result(Record, Shown, kind="result"):
 
     @property
     def lead(self) -> tuple[Message, ...]:
-        """What a page of it says first where there are no findings."""
+        """What it says first: in plain text always, on a page where there are no findings."""
         return ()
 
     def to_frame(self, name: str | None = None, backend: Backend | None = None) -> Any:
         """The table of this name, else the main one, as a frame of the kind the user gave, or of the kind asked for."""
+        return (self.main_table if name is None else _named(self.tables, name, "table")).frame(backend)
+
+    @property
+    def main_table(self) -> Table:
+        """The first table, with its intervals, formats and titles."""
         if not self.tables:
             why = " ".join(note.text() for note in self.notes)
             raise SpecError(f"The result {self.code!r} has no tables. {why}".strip())
-        return _named(self.tables, next(iter(self.tables)) if name is None else name, "table").frame(backend)
+        return next(iter(self.tables.values()))
 
     @property
     def drawings(self) -> dict[str, Drawing]:
@@ -165,20 +173,51 @@ class Result(Record, Shown, kind="result"):
         )
 
     def __str__(self) -> str:
-        """What was found, for a terminal: the title, a line per finding, and which tables there are.
+        return self.to_text()
 
-        Where there are none, the notes say why.
+    def to_text(self, language: str = "en") -> str:
+        """What `print` shows: what it says, its headline figures, its findings and its first table."""
+        return renderer().to_text(self, language)
+
+    def to_markdown(self, language: str = "en") -> str:
+        """The result as Markdown, with all its tables."""
+        return renderer().to_markdown(self, language)
+
+    def to_json(self) -> str:
+        """The result as JSON text; `from_json` reads it."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Result:
+        """The result that `to_json` wrote: its tables, figures, findings and notes."""
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"The text is not JSON ({error}); give what `to_json` wrote.") from None
+        try:
+            return Result.from_dict(record)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise DataError(
+                f"The JSON is not a result that `to_json` wrote ({type(error).__name__}: {error})."
+            ) from None
+
+    def save(self, path: str | os.PathLike[str], *, language: str = "en") -> Path:
+        """Write the result: the suffix of the path decides how.
+
+        Parameters
+        ----------
+        path : path
+            A file that ends in ``.html``, ``.json``, ``.md``, ``.pdf`` or ``.csv`` (the main table; `to_frame` gives
+            the others); without a suffix a folder for result.html, result.json and result.md.
+        language : "en" or "pt-BR"
+
+        Returns
+        -------
+        Path
+            The file or the folder.
         """
-        tables = ", ".join(
-            f"{name} ({len(table)} row{'' if len(table) == 1 else 's'})" for name, table in self.tables.items()
-        )
-        return "\n".join(
-            [
-                self.title.text(),
-                *map(repr, self.findings),
-                *([f"Tables: {tables}"] if tables else ["No tables.", *(note.text() for note in self.notes)]),
-            ]
-        )
+        written = renderer().save(self, path, language=language)
+        return next(iter(written.values())) if len(written) == 1 else Path(path).expanduser()
 
 
 T = TypeVar("T")

@@ -11,6 +11,7 @@ from isonomia.report.latex import escaped, to_latex
 from isonomia.report.markdown import to_markdown
 from isonomia.report.page import Extent, to_html
 from isonomia.report.pdf import find_chromium, to_pdf
+from isonomia.report.plain_text import to_text
 from isonomia.report.saving import Form, save
 from isonomia.report.terminal import summary
 
@@ -42,4 +43,5 @@ __all__ = [
     "to_latex",
     "to_markdown",
     "to_pdf",
+    "to_text",
 ]

@@ -51,28 +51,43 @@ def anchor(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-def to_markdown(document: Document, language: str = "en") -> str:
-    """The whole report as one Markdown text.
+def to_markdown(part: Document | Result, language: str = "en") -> str:
+    """The whole report, or a result by itself, as one Markdown text.
 
     Examples
     --------
     >>> print(to_markdown(Document("Audit of a model", {"dataset": "adult", "rows": 48842}))[:18])
     # Audit of a model
     """
+    if isinstance(part, Result):
+        return _result(part, language)
     language = check_language(language)
-    document = in_file_words(document)
+    document = in_file_words(part)
     parts = [
         f"# {sentence(document.title, language, escape)}",
         *_first_page(document, language),
         *_findings(document, language),
         *_criteria(document, language),
         *_subject(document, language),
-        *(part for chapter, section in arranged(document) for part in _section(section, language, chapter)),
+        *(text for chapter, section in arranged(document) for text in _section(section, language, chapter)),
     ]
     if document.balance_sheet is not None:
         parts += [f"## {document.balance_sheet.title.text(language)}", *_body(document.balance_sheet, language)]
     parts += [f"## {ASSUMPTIONS_TITLE.text(language)}", "\n".join(f"- {part.text(language)}" for part in ASSUMPTIONS)]
     parts += [f"## {msg('Traceability').text(language)}", _fingerprint(document, language)]
+    return "\n\n".join(text for text in parts if text) + "\n"
+
+
+def _result(result: Result, language: str) -> str:
+    """What a result says, its findings, figures and tables."""
+    language = check_language(language)
+    shown = in_file_words(result)
+    said = [sentence(one, language, escape) for one in shown.lead]
+    found = [
+        f"- **{words.SEVERITY[one.severity].text(language)}**: {sentence(one.message, language, escape)}"
+        for one in shown.findings
+    ]
+    parts = [f"# {sentence(shown.title, language, escape)}", *said, "\n".join(found), *_body(shown, language)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -85,12 +85,12 @@ def to_html(part: Any, language: str = "en", *, page: bool = True, extent: Exten
     return _smallest(PAGE, MOST_BYTES, known, lambda setting: _page(part, setting), page=True)
 
 
-def paper_html(document: Document, language: str, extent: Extent = "short") -> str:
-    """The report to be printed: no scripts; with the annex everything open and long tables cut."""
+def paper_html(part: Any, language: str, extent: Extent = "short") -> str:
+    """The report, or a part of it, to be printed: no scripts; with the annex everything open and long tables cut."""
     if extent != "whole":
-        return to_html(document, language, extent=extent)
+        return to_html(part, language, extent=extent)
     setting = Setting(check_language(language), PAPER_ROWS, Figures(), paper=True)
-    return _page(in_file_words(document), setting)
+    return _page(in_file_words(part), setting)
 
 
 def _first_page(document: Document, language: Language, page: bool) -> str:

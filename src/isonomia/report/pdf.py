@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from isonomia.errors import IsonomiaError, MissingExtraError
+from isonomia.evidence import Result
 from isonomia.report.document import Document
 from isonomia.report.page import Extent, paper_html
 
@@ -53,13 +54,14 @@ def find_chromium() -> str:
 
 
 def to_pdf(
-    document: Document, language: str = "en", *, extent: Extent = "short", seconds: float = MOST_SECONDS
+    part: Document | Result, language: str = "en", *, extent: Extent = "short", seconds: float = MOST_SECONDS
 ) -> bytes:
     """The report as a PDF on A4 paper: the first page, the findings and the criteria; the annex on request.
 
     Parameters
     ----------
-    document : Document
+    part : Document or Result
+        A result is printed whole.
     language : "en" or "pt-BR"
     extent : "short", "whole" or "first_page"
         "short" is what people read, a few pages; "whole" has the annex with everything that was measured.
@@ -67,7 +69,7 @@ def to_pdf(
         Printing that takes longer ends with an error.
     """
     browser = find_chromium()
-    page = paper_html(document, language, extent)
+    page = paper_html(part, language, extent if isinstance(part, Document) else "whole")
     with tempfile.TemporaryDirectory(prefix="isonomia-", ignore_cleanup_errors=True) as folder:
         source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
         source.write_bytes(page.encode("utf-8", "replace"))

@@ -1,14 +1,17 @@
-"""The report on disk: each file is written whole or not at all."""
+"""Reports and results on disk: the suffix of a path decides what is written, each file whole or not at all."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from isonomia.atomic import write_whole
 from isonomia.errors import FAULTS, InternalError, IsonomiaError, SpecError, close_to, kind_of, place_of, show_trace
+from isonomia.evidence import Result
+from isonomia.evidence.column import plain
+from isonomia.report.csv_text import csv_of, to_csv
 from isonomia.report.document import Document
 from isonomia.report.json_report import dumps
 from isonomia.report.markdown import to_markdown
@@ -16,9 +19,24 @@ from isonomia.report.page import to_html
 from isonomia.report.pdf import to_pdf
 
 Form = Literal["html", "json", "md", "summary", "pdf", "annex"]
+Write = Callable[[Any, str], str | bytes]
 
-#: Of each form the name of its file and what writes it.
-_FORMS: Mapping[str, tuple[str, Callable[[Document, str], str | bytes]]] = {
+
+def _csv(result: Result) -> str:
+    """The main table; what a search found is more than the page of it shows."""
+    if type(result).table is Result.table:
+        return to_csv(result.main_table)
+    import narwhals.stable.v2 as nw
+
+    found = nw.from_native(result.table, eager_only=True)
+    rows = found.iter_rows(named=True)
+    return csv_of(({name: plain(value) for name, value in row.items()} for row in rows), found.columns)
+
+
+#: What is written into a folder unless forms are named.
+USUAL: tuple[Form, ...] = ("html", "json", "md")
+#: Of each form of a report the name of its file in a folder and what writes it.
+_FORMS: Mapping[str, tuple[str, Write]] = {
     "html": ("report.html", to_html),
     "json": ("report.json", lambda document, language: dumps(document)),
     "md": ("report.md", to_markdown),
@@ -26,63 +44,114 @@ _FORMS: Mapping[str, tuple[str, Callable[[Document, str], str | bytes]]] = {
     "pdf": ("report.pdf", to_pdf),
     "annex": ("report-with-annex.pdf", lambda document, language: to_pdf(document, language, extent="whole")),
 }
+#: The same of a result by itself.
+_RESULT_FORMS: Mapping[str, tuple[str, Write]] = {
+    "html": ("result.html", to_html),
+    "json": ("result.json", lambda result, language: result.to_json()),
+    "md": ("result.md", to_markdown),
+    "pdf": ("result.pdf", to_pdf),
+    "csv": ("result.csv", lambda result, language: _csv(result)),
+}
+#: The form that each suffix asks for.
+_SUFFIXES: Mapping[str, str] = {
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".md": "md",
+    ".pdf": "pdf",
+    ".csv": "csv",
+}
 
 
 def save(
-    document: Document,
-    folder: str | os.PathLike[str],
+    part: Document | Result,
+    path: str | os.PathLike[str],
     *,
-    formats: Sequence[Form] = ("html", "json", "md"),
+    formats: Sequence[Form] | None = None,
     language: str = "en",
 ) -> dict[str, Path]:
-    """Writes a report into a folder, which is made where it is not there.
+    """Writes a report, or a result by itself: one file where the path has a suffix, else a folder, which is made.
 
     Parameters
     ----------
-    document : Document
-    folder : path
-    formats : sequence of "html", "json", "md", "summary", "pdf", "annex"
-        report.html, report.json and report.md; summary.html is the first page alone, for one sheet of paper. Chromium,
-        which has to be installed, prints report.pdf (the first page, the findings and the criteria) and, with "annex",
-        report-with-annex.pdf (everything).
+    part : Document, Report or Result
+    path : path
+        A file that ends in ``.html``, ``.json``, ``.md`` or ``.pdf`` (a result also in ``.csv``: its main table), or a
+        folder.
+    formats : sequence of "html", "json", "md", "summary", "pdf", "annex", optional
+        Of a folder: report.html, report.json and report.md, unless others are named; summary.html is the first page
+        alone, for one sheet of paper. Chromium, which has to be installed, prints report.pdf (the first page, the
+        findings and the criteria) and, with "annex", report-with-annex.pdf (everything). A result has html, json, md,
+        pdf and csv, in files named result.
     language : "en" or "pt-BR"
-        Of all but JSON, which holds English texts and the templates behind them.
+        Of all but JSON and CSV: JSON holds English texts and the templates behind them.
 
     Returns
     -------
     dict of Path
         Where each form was written.
     """
-    unknown = [form for form in formats if form not in _FORMS]
+    shown = getattr(part, "document", part)
+    if not isinstance(shown, Document | Result):
+        raise SpecError(f"Only a report or a result can be saved; got {type(part).__name__}.")
+    known = _FORMS if isinstance(shown, Document) else _RESULT_FORMS
+    form = _form_of(path, known)
+    if form is not None:
+        if formats is not None:
+            raise SpecError(f"The suffix of {str(path)!r} says what is written; leave `formats` out, or name a folder.")
+        return _written(shown, {form: (Path(path).expanduser(), known[form][1])}, language)
+    asked = USUAL if formats is None else formats
+    unknown = [one for one in asked if one not in known]
     if unknown:
-        raise SpecError(f"`formats` must be some of {list(_FORMS)}; got {unknown[0]!r}.{close_to(unknown[0], _FORMS)}")
-    target = Path(folder)
+        raise SpecError(f"`formats` must be some of {list(known)}; got {unknown[0]!r}.{close_to(unknown[0], known)}")
+    target = Path(path).expanduser()
     if target.exists() and not target.is_dir():
-        raise SpecError(f"The report goes into a folder; {str(target)!r} is a file. Name a folder, or move the file.")
+        raise SpecError(
+            f"The report goes into a folder; {str(target)!r} is a file. Name a folder, or a file that ends in "
+            f"{_listed(known)}."
+        )
     target.mkdir(parents=True, exist_ok=True)
-    return _written(document, target, sorted(formats, key=lambda form: form != "json"), language)
+    first = sorted(asked, key=lambda one: one != "json")
+    return _written(shown, {one: (target / known[one][0], known[one][1]) for one in first}, language)
 
 
-def _written(document: Document, target: Path, formats: Sequence[Form], language: str) -> dict[str, Path]:
-    """The files that were written, the JSON first: where a form fails the others are there before the error is."""
+def _written(part: Any, files: Mapping[str, tuple[Path, Write]], language: str) -> dict[str, Path]:
+    """The files that were written in this order: where a form fails the others are there before the error is."""
     written: dict[str, Path] = {}
-    failed: dict[str, BaseException] = {}
-    for form in formats:
-        name, made = _FORMS[form]
+    failed: dict[Path, BaseException] = {}
+    for form, (path, make) in files.items():
         try:
-            content = made(document, language)
+            content = make(part, language)
         except FAULTS as error:
-            failed[name] = error
+            failed[path] = error
         else:
-            written[form] = write_whole(target / name, content)
-    for name, error in failed.items():
+            written[form] = write_whole(path, content)
+    for path, error in failed.items():
         show_trace(error)
         if isinstance(error, IsonomiaError) or os.environ.get("ISONOMIA_FAULTS") == "raise":
             raise error
-        kept = ", ".join(path.name for path in written.values())
+        name, kept = path.name, ", ".join(one.name for one in written.values())
         if not kept:
             raise InternalError(f"{name} could not be made: {kind_of(error)} (at {place_of(error)}).") from error
         raise InternalError(
-            f"{name} could not be made: {kind_of(error)} (at {place_of(error)}). {str(target)!r} has {kept}."
+            f"{name} could not be made: {kind_of(error)} (at {place_of(error)}). {str(path.parent)!r} has {kept}."
         ) from error
     return written
+
+
+def _form_of(path: str | os.PathLike[str], known: Mapping[str, Any]) -> str | None:
+    """The form that a path's suffix asks for; None for a folder."""
+    suffix = Path(path).suffix.lower()
+    if Path(path).expanduser().is_dir() or str(path).endswith(("/", os.sep)) or not suffix[1:].isalpha():
+        return None
+    form = _SUFFIXES.get(suffix)
+    if form not in known:
+        raise SpecError(
+            f"{str(path)!r} ends in {suffix!r}, which cannot be written. Name a file that ends in {_listed(known)}; or "
+            "a folder, without a suffix."
+        )
+    return form
+
+
+def _listed(known: Mapping[str, Any]) -> str:
+    return ", ".join(suffix for suffix, form in _SUFFIXES.items() if form in known and suffix != ".htm")

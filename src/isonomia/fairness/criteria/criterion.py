@@ -186,9 +186,14 @@ class Criterion(Result):
         """The rates of each group, as a frame of the kind the user gave."""
         return self.tables["by_group"].frame()
 
+    @property
+    def lead(self) -> tuple[Message, ...]:
+        """The two extremes, and the figure against its threshold."""
+        return tuple(self._sentences())
+
     def interpretation(self, language: str = "en") -> str:
         """What it says, in a sentence or two."""
-        return " ".join(part.text(language) for part in self._sentences())
+        return " ".join(part.text(language) for part in self.lead)
 
     def _sentences(self) -> list[Message]:
         if self.figure.value is None:

@@ -106,6 +106,11 @@ class Suite(Result):
         return sum(one.settled and one.exceeds is beyond for one in self.criteria.values())
 
     @property
+    def lead(self) -> tuple[Message, ...]:
+        """The score in words."""
+        return (self.assessment,)
+
+    @property
     def by_group(self) -> Any:
         """The metrics of each group, as a frame of the kind the user gave."""
         return self.tables["by_group"].frame()

@@ -21,7 +21,7 @@ from isonomia.mitigation.judging.effect_tables import COSTS, cost_of, criterion_
 from isonomia.mitigation.judging.goals import Verdict
 from isonomia.mitigation.judging.judge import Judged, judge
 from isonomia.mitigation.judging.mitigate import try_fixes
-from isonomia.mitigation.judging.mitigated import Mitigated
+from isonomia.mitigation.judging.mitigated import PAGES, Mitigated
 from isonomia.mitigation.judging.verdict_tables import VERDICTS, method_row
 from isonomia.mitigation.registry import MITIGATIONS
 from isonomia.subject import Reading, read_dataset
@@ -51,8 +51,10 @@ class Durability(Result):
     verdict: Verdict = field(default="not_enough_evidence", kw_only=True)
     mitigated: Mitigated | None = field(default=None, kw_only=True, repr=False)
 
-    def save(self, path: str | Path, method: str | None = None) -> Path:
-        """Write the best lasting fix (or the one named), fitted on the first period (see `Mitigated.save`)."""
+    def save(self, path: str | Path, method: str | None = None, *, language: str = "en") -> Path:  # type: ignore[override]
+        """Write the best lasting fix (or the one named), fitted on the first period; or a page, as `Mitigated.save`."""
+        if Path(path).suffix.lower() in PAGES:
+            return super().save(path, language=language)
         name = method or self.best
         if self.mitigated is None or name is None:
             raise SpecError("No fix is shown to last, so none is the best. Name the one to save (method=...).")

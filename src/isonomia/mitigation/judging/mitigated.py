@@ -21,6 +21,9 @@ from isonomia.mitigation.judging.trial import People, Trial
 from isonomia.mitigation.judging.trying import Attempt, build
 from isonomia.mitigation.saving import save
 
+#: What a fix is not written as: files of these kinds hold the result.
+PAGES = (".html", ".htm", ".md", ".pdf", ".csv")
+
 
 @dataclass(frozen=True)
 class Mitigated(Result):
@@ -80,8 +83,13 @@ class Mitigated(Result):
         """
         return None if self.judged is None else effect_of(self.judged, methods, metric, by)
 
-    def save(self, path: str | Path, method: str | None = None) -> Path:
-        """Write the best fix (or the one named): ``.json`` for thresholds, offsets and maps, else skops."""
+    def save(self, path: str | Path, method: str | None = None, *, language: str = "en") -> Path:  # type: ignore[override]
+        """Write the best fix (or the one named): ``.json`` for thresholds, offsets and maps, else skops.
+
+        What was found about all fixes goes into a file that ends in ``.html``, ``.md``, ``.pdf`` or ``.csv``.
+        """
+        if Path(path).suffix.lower() in PAGES:
+            return super().save(path, language=language)
         name = method or self.best
         if name is None:
             raise SpecError("No fix meets the goal, so none is the best. Name the one to save (method=...).")
