@@ -47,6 +47,40 @@ def test_an_audit_of_counts_equals_that_of_the_rows(task: str, frame_kind: Any) 
                 pd.testing.assert_frame_equal(mine, theirs, obj=f"{one.code}/{key}")
 
 
+def test_columns_that_carry_the_usual_names_need_no_naming(frame_kind: Any) -> None:
+    """The table of the README: of 100 women 30 are granted, of 100 men 60."""
+    table = frame_kind(
+        {
+            "group": ["women", "women", "men", "men"],
+            "truth": ["yes", "no", "yes", "no"],
+            "prediction": ["yes", "no", "yes", "no"],
+            "count": [30, 70, 60, 40],
+        }
+    )
+    subject = Subject.from_counts(table, positive="yes")
+    assert repr(subject) == "Subject(200 rows, binary, by group)"
+    assert [str(note) for note in subject.notes] == [
+        "The columns are known by their names: prediction is the decision, truth the true outcome, count the number of "
+        "rows."
+    ]
+    figure = iso.fairness.demographic_parity(subject).difference
+    assert figure.value == pytest.approx(0.3)
+    plain = {"sex": ["F", "M"], "decision": [1, 0], "n": [40, 60]}
+    alone = Subject.from_counts(plain)
+    assert alone.outcome.truth is None
+    assert "No column of true outcomes is named: decision is taken as the decision" in str(alone.notes[0])
+    assert Subject.from_counts(plain, prediction="decision", count="n").notes == ()
+
+
+def test_a_table_of_counts_says_which_column_it_lacks() -> None:
+    with pytest.raises(iso.DataError, match="needs a column for `prediction`.*'sex', 'said', 'n'.*with the option"):
+        Subject.from_counts({"sex": ["F"], "said": [1], "n": [4]})
+    with pytest.raises(iso.DataError, match="needs a column for `count`"):
+        Subject.from_counts({"sex": ["F"], "prediction": [1], "how_many": [4]})
+    with pytest.raises(iso.DataError, match="several columns that may be its `count`: 'n', 'count'"):
+        Subject.from_counts({"sex": ["F"], "prediction": [1], "n": [4], "count": [4]})
+
+
 def test_weight_sums_spread_over_the_rows_of_a_combination() -> None:
     frame = rows("binary").assign(w=1.0)
     frame.loc[frame["sex"] == "F", "w"] = 2.5

@@ -148,10 +148,10 @@ class Subject:
         cls,
         table: Any,
         *,
-        prediction: str,
+        prediction: str | None = None,
         target: str | None = None,
         protected: str | Sequence[str] | None = None,
-        count: str = "n",
+        count: str | None = None,
         weight: str | None = None,
         **given: Unpack[CountOptions],
     ) -> Subject:
@@ -161,12 +161,14 @@ class Subject:
         ----------
         table : frame or mapping of columns
             Groups, true outcomes and decisions, with the number of rows that each combination stands for.
-        prediction, target : str
-            The columns of decisions and of true outcomes (None where these are not known).
+        prediction, target : str, optional
+            The columns of decisions and of true outcomes; by default those called ``prediction`` and ``truth`` (or
+            ``predicted``, ``decision``, ``y_pred``; ``target``, ``outcome``, ``actual``, ``y_true``). Without a column
+            of true outcomes these are not known.
         protected : sequence of str, optional
             The columns of protected attributes; by default all that are left.
-        count : str
-            The column of counts.
+        count : str, optional
+            The column of counts; by default the one called ``n`` or ``count``.
         weight : str, optional
             The column of the sums of weights; the rows of a combination are taken to have equal weights.
         **given
@@ -180,8 +182,8 @@ class Subject:
 
         Examples
         --------
-        >>> table = {"sex": ["F", "F", "M"], "hired": [1, 0, 1], "predicted": [0, 0, 1], "n": [30, 50, 40]}
-        >>> Subject.from_counts(table, target="hired", prediction="predicted")
+        >>> table = {"sex": ["F", "F", "M"], "truth": [1, 0, 1], "prediction": [0, 0, 1], "count": [30, 50, 40]}
+        >>> Subject.from_counts(table)
         Subject(120 rows, binary, by sex)
         """
         reading, changes = split_options(given)
