@@ -115,7 +115,8 @@ def _called(role: str, known: Sequence[str], names: Sequence[str], *, needed: bo
     found = [name for name in names if name in known]
     if len(found) > 1:
         raise DataError(
-            f"The table of counts has several columns that may be its `{role}`: {listed(found)}. Name one with the option of that name."
+            f"The table of counts has several columns that may be its `{role}`: {listed(found)}. Name one with the "
+            "option of that name."
         )
     if needed and not found:
         raise DataError(
