@@ -239,7 +239,7 @@ def test_a_spec_file_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"checks": "everything"}, "Unknown check or set of checks 'everything'"),
+        ({"checks": "everything"}, "Unknown check, set or room of checks 'everything'"),
         ({"policy": "eoec"}, "Did you mean 'eeoc'"),
         ({"policy": {"id": "x", "title": "x", "rules": []}}, "rules"),
         ({"language": "fr"}, "Unknown language 'fr'"),

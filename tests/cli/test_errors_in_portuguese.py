@@ -73,8 +73,8 @@ def test_every_problem_of_a_spec(file: Path) -> None:
     assert said("run spec.yaml --lang pt-BR").split("\n")[1:4] == [
         "  - Chave desconhecida na especificação: `dataset.positve`. Você quis dizer 'positive'?",
         "  - `seed` deve ser um número inteiro; informado: 'abc'.",
-        "  - `checks`: Verificação (ou conjunto de verificações) desconhecida: 'group_fairnes'. "
-        "Você quis dizer 'group_fairness' ou 'group_calibration'?",
+        "  - `checks`: Verificação, conjunto ou área desconhecida: 'group_fairnes'. "
+        "Você quis dizer 'group_fairness' ou 'group_calibration' ou 'fairness'?",
     ]
 
 

@@ -150,7 +150,7 @@ def test_a_text_of_others_stays() -> None:
     ("spec", "expected"),
     [
         ({"checks": ["zzzzqq"]}, ("Disponíveis: 'quick', 'standard', 'full'", " e mais ")),
-        ({"checks": ["group_fairnes"]}, ("Você quis dizer 'group_fairness' ou 'group_calibration'?",)),
+        ({"checks": ["group_fairnes"]}, ("Você quis dizer 'group_fairness' ou 'group_calibration' ou 'fairness'?",)),
         ({"n_trials": "many"}, ("`n_trials` deve ser um número inteiro; informado: 'many'.",)),
         ({"protectd": ["sex"]}, ("Chave desconhecida na especificação: `protectd`. Você quis dizer 'protected'?",)),
         (

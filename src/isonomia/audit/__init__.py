@@ -18,7 +18,7 @@ from isonomia.audit.figures import Measure, ReportFigure, figures_of
 from isonomia.audit.report import Report
 from isonomia.audit.runner import audit, run
 from isonomia.audit.spec import DataSpec, EndpointSpec, ModelSpec, Spec, read_spec
-from isonomia.audit.spec_changes import read_changes
+from isonomia.audit.spec_changes import audit_changes, changed_checks, read_changes
 from isonomia.audit.spec_schema import spec_schema
 from isonomia.audit.verdicts.verdict import judge
 
@@ -36,7 +36,9 @@ __all__ = [
     "ReportFigure",
     "Spec",
     "audit",
+    "audit_changes",
     "bias_audit_summary",
+    "changed_checks",
     "check",
     "choose_checks",
     "compare",

@@ -17,6 +17,8 @@ from isonomia.subject import Subject
 #: Sets of checks; one that is "named" runs only where it, or a policy that needs it, is named.
 CheckSet = Literal["quick", "standard", "full", "named"]
 SETS: tuple[CheckSet, ...] = ("quick", "standard", "full")
+#: The rooms that checks come from: the name of one stands for its checks, without those that are "named".
+ROOMS = ("metrics", "fairness", "discovery", "robustness", "explain", "mitigation")
 #: The question that a check's tests answer; p-values are corrected within it.
 Family = Literal["people", "errors", "robustness"]
 
@@ -41,6 +43,8 @@ class Check:
     run : callable
         ``run(subject, **options) -> Result``, with a value for every parameter; raises `NotApplicable` with a reason
         where the question has no answer.
+    room : str
+        The room whose name asks for it, one of `ROOMS`; empty where another package brings it.
     within : "quick", "standard", "full" or "named"
         The smallest of the sets it belongs to; the larger ones have it too. "named": none of them.
     parameters : tuple of Parameter
@@ -76,6 +80,7 @@ class Check:
     question: Message
     purpose: str
     run: Run
+    room: str = ""
     within: CheckSet = "standard"
     family: Family = "errors"
     what_if: bool = False
@@ -111,10 +116,7 @@ class Check:
 #: Every check by its code; another package adds its own through the entry point group ``isonomia.checks``.
 CHECKS: Registry[Check] = Registry(
     "check",
-    package=tuple(
-        f"isonomia.audit.checks.{room}"
-        for room in ("metrics", "fairness", "discovery", "robustness", "explain", "mitigation")
-    ),
+    package=tuple(f"isonomia.audit.checks.{room}" for room in ROOMS),
     order=lambda entry: entry.order,
 )
 
@@ -123,36 +125,52 @@ def check(code: str, **facts: Any) -> Callable[[Run], Run]:
     """Put a function ``run(subject, **options) -> Result`` into the registry of checks; `facts` as in `Check`."""
 
     def register(run: Run) -> Run:
-        CHECKS.add(Check(id=code, run=run, **facts))
+        CHECKS.add(Check(id=code, run=run, room=_room_of(run), **facts))
         return run
 
     return register
 
 
+def _room_of(run: Run) -> str:
+    """The room that a shipped check stands in: the folder of its file."""
+    found = run.__module__.removeprefix(f"{__package__}.checks.").partition(".")[0]
+    return found if found in ROOMS else ""
+
+
 def choose_checks(wanted: str | Sequence[str], besides: Sequence[str] = ()) -> tuple[Check, ...]:
-    """The checks of a named set, or the ones named, and those named `besides`, in the order of the registry.
+    """The checks that are named, and those named `besides`, in the order of the registry.
+
+    A name is that of a set, of a room, or of a check; several may be mixed, in a list or in one text.
 
     >>> [c.id for c in choose_checks("performance,group_fairness")]
     ['performance', 'group_fairness']
+    >>> quick = choose_checks("quick")
+    >>> {c.room for c in choose_checks(["explain", "quick"]) if c not in quick}
+    {'explain'}
     """
-    names: Any = wanted
-    if isinstance(wanted, str):
-        if wanted in SETS:
-            reach, more = SETS[: SETS.index(wanted) + 1], _known(besides)
-            return tuple(entry for entry in CHECKS if entry.within in reach or entry.id in more)
-        names = [name.strip() for name in wanted.split(",") if name.strip()]
+    names: Any = [name.strip() for name in wanted.split(",") if name.strip()] if isinstance(wanted, str) else wanted
     if not names or not isinstance(names, list | tuple):
-        raise SpecError(f"`checks` must be one of {', '.join(SETS)}, or names of checks: {', '.join(CHECKS.ids())}.")
-    chosen = _known([*names, *besides])
+        raise SpecError(
+            f"`checks` must be {', '.join(SETS)}, a room ({', '.join(ROOMS)}), or names of checks: "
+            f"{', '.join(CHECKS.ids())}."
+        )
+    chosen = {code for name in (*names, *besides) for code in _called(name)}
     return tuple(entry for entry in CHECKS if entry.id in chosen)
 
 
-def _known(names: Sequence[str]) -> Sequence[str]:
-    """Names of checks, or an error about the first that is none."""
-    unknown = [name for name in names if name not in CHECKS]
-    if unknown:
-        raise SpecError(f"Unknown check or set of checks {unknown[0]!r}.{close_to(unknown[0], [*SETS, *CHECKS.ids()])}")
-    return names
+def _called(name: Any) -> list[str]:
+    """The codes of the checks that a name stands for; an error where there are none."""
+    name = getattr(name, "id", name)
+    if not isinstance(name, str):
+        raise SpecError(f"`checks` must be names of checks, sets or rooms; got {name!r:.80}.")
+    if name in SETS:
+        reach = SETS[: SETS.index(name) + 1]
+        return [entry.id for entry in CHECKS if entry.within in reach]
+    if name in CHECKS:
+        return [name]
+    if name in ROOMS:
+        return [entry.id for entry in CHECKS if entry.room == name and entry.within in SETS]
+    raise SpecError(f"Unknown check, set or room of checks {name!r}.{close_to(name, [*SETS, *ROOMS, *CHECKS.ids()])}")
 
 
 def read_check_options(options: Options) -> dict[str, dict[str, Any]]:

@@ -23,7 +23,7 @@ from isonomia.audit.grading import grade
 from isonomia.audit.multiplicity import Families
 from isonomia.audit.report import Report
 from isonomia.audit.spec import ModelSpec, Spec, read_spec
-from isonomia.audit.spec_options import checks_and_options
+from isonomia.audit.spec_options import checks_and_options, with_keys
 from isonomia.audit.tried import with_tried
 from isonomia.audit.verdicts.broken_rules import with_broken_rules
 from isonomia.audit.verdicts.one_rule import with_one_rule
@@ -33,6 +33,7 @@ from isonomia.errors import SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, check_language, msg
+from isonomia.metrics import METRIC_NAME
 from isonomia.models import GroupThresholds, Model
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, validated
 from isonomia.policies import Policy, check_attributes, load_policy
@@ -41,13 +42,16 @@ from isonomia.subject import AllRoles, Settings, Subject
 from isonomia.subject.attributes import protected_names
 
 
-@validated(seed=SEED, n_boot=N_BOOT, level=LEVEL, min_per_group=MIN_PER_GROUP, missing=MISSING)
+@validated(
+    metric=METRIC_NAME.or_none(), seed=SEED, n_boot=N_BOOT, level=LEVEL, min_per_group=MIN_PER_GROUP, missing=MISSING
+)
 def audit(
     data: Any,
     model: Any = None,
     *,
     checks: str | Sequence[str] = "standard",
     policy: str | Path | Mapping[str, Any] | Policy | None = None,
+    metric: str | None = None,
     seed: int = 0,
     n_boot: int = 1000,
     level: float = 0.95,
@@ -69,9 +73,12 @@ def audit(
     model : optional
         Anything that predicts: a fitted estimator, a callable, an `isonomia.Model`. It is called once. Predictions
         may be given instead, as a `Surface` or a column.
-    checks : "quick", "standard", "full" or names of checks
+    checks : "quick", "standard", "full", names of rooms ("fairness", "robustness") or of checks
+        One name or a list of them, of any kind.
     policy : name, file, mapping or Policy, optional
         What the subject is compared with (`isonomia policies` lists those that come with the package).
+    metric : str, optional
+        The metric that checks of errors judge the model by first (`isonomia metrics`).
     seed, n_boot, level
         Of the intervals.
     min_per_group : int
@@ -104,7 +111,8 @@ def audit(
     rules = None if policy is None else load_policy(policy)
     check_attributes(() if rules is None else rules.rules, _protected(data, given))
     chosen = choose_checks(checks, () if rules is None else rules.checks)
-    read = _options(options or {}, chosen)
+    options = with_keys(chosen, options or {}, {"metric": metric})
+    read = _options(options, chosen)
     known = check_language(language)
     timings: dict[str, float] = {}
     started = time.perf_counter()
@@ -131,7 +139,7 @@ def audit(
         verdict=verdict,
         policy=None if rules is None else rules.record(),
         language=known,
-        fingerprint=_fingerprint(subject, chosen, rules, options or {}, families, faults),
+        fingerprint=_fingerprint(subject, chosen, rules, options, families, faults),
         created=now.isoformat(timespec="seconds"),
         timings=timings,
         words=subject.words,

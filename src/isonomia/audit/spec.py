@@ -167,7 +167,7 @@ class Spec(BaseModel):
     metric: str | None = None
     """The metric the model is judged by first (`isonomia metrics`)."""
     checks: str | Annotated[list[str], Field(max_length=1000)] = "standard"
-    """quick, standard, full, or names of checks."""
+    """quick, standard, full, or names of rooms and of checks."""
     scenarios: Annotated[list[str | dict[str, Any]], Field(max_length=100)] | None = None
     """Run a stress test with these scenarios: names, or mappings such as {type: label_noise, noise_rate: 0.1}. An empty
     list runs the rest of the stress test (failure modes, sensitivity, threshold sweep, disagreement, subgroups)."""

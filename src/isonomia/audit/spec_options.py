@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from isonomia.audit.check_registry import CHECKS, choose_checks
+from isonomia.audit.check_registry import CHECKS, Check, Options, choose_checks
 from isonomia.audit.spec import Spec
 
 
@@ -19,10 +20,15 @@ def checks_and_options(spec: Spec) -> tuple[list[str], dict[str, dict[str, Any]]
     if spec.scenarios is not None and not spec.scenarios:
         playing = {entry.id for entry in CHECKS if "scenarios" in entry.keys}
         codes -= {entry.id for entry in CHECKS if entry.id in playing or entry.like in playing}
-    options = {code: dict(given) for code, given in spec.options.items()}
     chosen = [entry for entry in CHECKS if entry.id in codes]
+    return [entry.id for entry in chosen], with_keys(chosen, spec.options, vars(spec))
+
+
+def with_keys(chosen: Sequence[Check], options: Options, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The options of checks, and what is given for all of them at once: `metric` for those that have a metric."""
+    found = {code: dict(own) if isinstance(own, Mapping) else own for code, own in options.items()}
     for entry in chosen:
         for name, key in entry.keys.items():
-            if getattr(spec, key) is not None:
-                options.setdefault(entry.id, {}).setdefault(name, getattr(spec, key))
-    return [entry.id for entry in chosen], options
+            if given.get(key) is not None:
+                found.setdefault(entry.id, {}).setdefault(name, given[key])
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isonomia.audit.check_registry import CHECKS, SETS
+from isonomia.audit.check_registry import CHECKS, ROOMS, SETS
 from isonomia.audit.spec import LIFTED, SENSITIVE, TASK_NAMES, DataSpec, ModelSpec, Spec
 from isonomia.metrics import METRIC_NAME
 from isonomia.models import MODEL_FORMAT_NAME
@@ -49,10 +49,11 @@ def spec_schema() -> dict[str, Any]:
     }
     for name in LIFTED:
         properties[name] = own[name]
+    named = list(dict.fromkeys([*SETS, *ROOMS, *CHECKS.ids()]))
     properties["checks"] = {
-        "anyOf": [{"enum": list(SETS)}, text, {"type": "array", "items": {"enum": list(CHECKS.ids())}, "minItems": 1}],
+        "anyOf": [{"enum": list(SETS)}, text, {"type": "array", "items": {"enum": named}, "minItems": 1}],
         "default": "standard",
-        "description": f"{', '.join(SETS)}, or names of checks.",
+        "description": f"{', '.join(SETS)}, or names of rooms ({', '.join(ROOMS)}) and of checks.",
     }
     properties["policy"]["examples"] = list(policy_names())
     properties["metric"] = _optional(METRIC_NAME.schema(), properties["metric"]["description"])

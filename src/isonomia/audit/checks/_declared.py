@@ -48,6 +48,7 @@ def declare(
     *,
     defaults: Mapping[str, Any] | None = None,
     max_boot: int | None = None,
+    room: str = "robustness",
     **facts: Any,
 ) -> None:
     """Put a function ``(subject, **options) -> Result`` into the registry of checks.
@@ -66,4 +67,4 @@ def declare(
         assert subject.truth is not None  # says why the check does not apply, where there is no target
         return function(subject, **settings(subject, function, given, max_boot=max_boot))
 
-    CHECKS.add(Check(id=code, run=run, parameters=options_of(function, **(defaults or {})), **facts))
+    CHECKS.add(Check(id=code, run=run, room=room, parameters=options_of(function, **(defaults or {})), **facts))

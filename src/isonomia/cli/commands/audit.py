@@ -12,6 +12,7 @@ from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import (
     AnalysisName,
     Annex,
+    Changes,
     FailOn,
     Junit,
     Missing,
@@ -30,8 +31,9 @@ def audit(
     model: ModelOptions,
     policy: Policy = None,
     checks: Annotated[
-        str, typer.Option("--checks", metavar="C", help="quick, standard, full, or names with commas between them.")
+        str, typer.Option("--checks", metavar="C", help="quick, standard, full, a room (fairness), or checks: a,b")
     ] = "standard",
+    changes: Changes = None,
     missing: Missing = "group",
     fail_on: FailOn = "verdict",
     out: Out = None,
@@ -48,13 +50,15 @@ def audit(
     With --policy the figures are compared with limits, and the exit code is the verdict; --fail-on counts findings too.
     """
     from isonomia.audit import audit as examine
-    from isonomia.audit import exit_code
+    from isonomia.audit import audit_changes, changed_checks, exit_code, read_changes
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.cli.output.report import check_pdf, deliver
     from isonomia.cli.output.store import chosen_store
     from isonomia.languages import msg
 
     check_pdf(pdf or annex, out)
+    changed = read_changes(changes)
+    settings, options = audit_changes(changed)
     screen = talk.screen()
     keeping = chosen_store(store, analysis)
     with ProgressBar(screen, msg("Reading")) as progress:
@@ -64,7 +68,9 @@ def audit(
         report = examine(
             data,
             model.load(),
-            checks=_chosen(checks),
+            checks=[*read_names(checks, "--checks"), *changed_checks(changed)],
+            options=options,
+            **settings,
             policy=policy,
             seed=seed,
             missing=missing,
@@ -73,8 +79,3 @@ def audit(
         )
     deliver(report, screen, out=out, junit=junit, pdf=pdf, annex=annex, keeping=keeping, fail_on=fail_on)
     raise typer.Exit(exit_code(report.document, report.policy, fail_on))
-
-
-def _chosen(checks: str) -> str | list[str]:
-    names = read_names(checks, "--checks")
-    return names[0] if len(names) == 1 and names[0] in ("quick", "standard", "full") else names

@@ -34,7 +34,7 @@ def run(
     policy: Policy = None,
     changes: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Another value of the spec: seed=3, options.drift.bins=5"),
+        typer.Option("--set", metavar="KEY=VALUE", help="Another value of the spec: seed=3, drift.reference=old.csv"),
     ] = None,
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON Schema of a spec, for editors, and do nothing else.")
@@ -63,14 +63,18 @@ def run(
         raise SpecError(
             "`isonomia run` needs a spec file: isonomia run spec.yaml (or --schema for the keys it may have)."
         )
-    from isonomia.audit import exit_code, read_changes, read_spec
+    from isonomia.audit import changed_checks, exit_code, read_changes, read_spec
     from isonomia.audit import run as run_spec
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.cli.output.report import check_pdf, deliver
     from isonomia.cli.output.store import chosen_store
     from isonomia.languages import msg
 
-    given = read_spec(spec, {**read_changes(changes), **_replaced(data, model, policy)})
+    changed = read_changes(changes)
+    given = read_spec(spec, {**changed, **_replaced(data, model, policy)})
+    if asked := changed_checks(changed):
+        named = [given.checks] if isinstance(given.checks, str) else given.checks
+        given = given.model_copy(update={"checks": [*named, *asked]})
     screen = talk.screen(given.language)
     folder = out if out is not None or given.out is None else Path(given.out)
     keeping = chosen_store(store, analysis)

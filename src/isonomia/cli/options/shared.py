@@ -29,6 +29,11 @@ Policy = Annotated[
     str | None, typer.Option("--policy", metavar="P", help="A policy (`isonomia policies`), or your own file.")
 ]
 
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="An option of a check, or a setting: drift.reference=old.csv"),
+]
+
 StoreAddress = Annotated[
     str | None,
     typer.Option("--store", metavar="URL", help="The store: a file (runs.db) or postgresql://...; or ISONOMIA_STORE."),
