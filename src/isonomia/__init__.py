@@ -147,7 +147,11 @@ def __getattr__(name: str) -> Any:
     elif name in _ROOMS:
         value = importlib.import_module(f"isonomia.{name}")
     else:
-        raise AttributeError(f"module 'isonomia' has no attribute {name!r}")
+        if name.startswith("__"):
+            raise AttributeError(f"module 'isonomia' has no attribute {name!r}")
+        from isonomia.parameters import unknown_name
+
+        raise unknown_name("isonomia", "isonomia", name, __dir__())
     globals()[name] = value
     return value
 

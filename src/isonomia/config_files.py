@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Tag, ValidationError
 
 from isonomia.errors import SpecError, close_to
 
@@ -59,7 +59,7 @@ def validated(model: type[M], content: Mapping[str, Any], where: str, *, also: S
     try:
         return model.model_validate(dict(content))
     except ValidationError as error:
-        found = [{**item, "loc": _without_tags(item["loc"], content)} for item in error.errors()]
+        found = [{**item, "loc": _without_tags(item["loc"], content), "tags": item["loc"]} for item in error.errors()]
         raise problems_of([_problem(item, model, also) for item in found if not _follows(item, found)], where) from None
 
 
@@ -130,7 +130,7 @@ def _follows(item: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> boo
 def _problem(item: Any, model: type[BaseModel], also: Sequence[str]) -> str:
     location = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
-        known = [*_keys_at(model, item["loc"][:-1]), *(also if len(item["loc"]) == 1 else ())]
+        known = [*_keys_at(model, item["loc"][:-1], item["tags"]), *(also if len(item["loc"]) == 1 else ())]
         return f"Unknown key `{location}` in the spec.{close_to(item['loc'][-1], known)}"
     if item["type"] == "missing":
         return f"`{location}` is missing."
@@ -181,10 +181,20 @@ def plainly(text: str) -> str:
     return text
 
 
-def _keys_at(model: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
+def _keys_at(model: type[BaseModel], location: tuple[Any, ...], tags: Collection[Any]) -> list[str]:
+    """The keys of the model at a place; of several models there, those of the one that pydantic's tag names."""
     current: Any = model
     for part in location:
         field = current.model_fields.get(part) if isinstance(part, str) and hasattr(current, "model_fields") else None
-        options = getattr(field.annotation, "__args__", (field.annotation,)) if field is not None else ()
-        current = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), current)
+        if field is not None:
+            models = _models(field.annotation)
+            current = next((one for tag, one in models if tag in tags), models[0][1] if models else current)
     return list(getattr(current, "model_fields", {}))
+
+
+def _models(annotation: Any, tag: Any = None) -> list[tuple[Any, type[BaseModel]]]:
+    """The models within an annotation, each with its tag."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [(tag, annotation)]
+    tags = [one.tag for one in getattr(annotation, "__metadata__", ()) if isinstance(one, Tag)]
+    return [found for part in get_args(annotation) for found in _models(part, tags[0] if tags else tag)]

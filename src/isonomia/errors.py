@@ -8,6 +8,7 @@ The tree::
     ├── ModelError             a model cannot be loaded or does not answer as it should
     │   └── UntrustedError     a model file would have to be trusted and was not
     ├── SpecError              options or a spec are wrong (all problems together in `.problems`)
+    ├── UnknownName            a module or an object has no such name; also an AttributeError
     ├── AuditFailed            an audit does not meet its policy; also an AssertionError, for tests
     ├── StoreError             a store cannot be opened, read or written
     │   └── LeaseLost          somebody else works on what was claimed
@@ -59,6 +60,10 @@ class SpecError(IsonomiaError, ValueError):
     def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
         self.problems = tuple(problems) or (message,)
         super().__init__(message)
+
+
+class UnknownName(IsonomiaError, AttributeError):  # noqa: N818  what happened
+    """A module or an object has no such name; the message says what to write instead, where that is known."""
 
 
 class BudgetError(SpecError):

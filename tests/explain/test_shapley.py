@@ -203,7 +203,7 @@ def test_bad_input(people: pd.DataFrame, data: iso.Dataset, pipeline: Pipeline) 
         iso.explain.shapley(data, pipeline, columns=["sexx"])
     with pytest.raises(SpecError, match="`background` must be"):
         iso.explain.shapley(data, pipeline, background="train")
-    with pytest.raises(SpecError, match="`rows` must be positions"):
+    with pytest.raises(SpecError, match="`rows` must be a number of rows, positions"):
         iso.explain.shapley(data, pipeline, rows=[60])
     with pytest.raises(SpecError, match=r"needs [\d,]+ model rows; `max_model_rows` allows 100"):
         iso.explain.shapley(data, pipeline, method="enumeration", max_model_rows=100)
@@ -235,3 +235,18 @@ def test_progress_and_cancellation(data: iso.Dataset, pipeline: Pipeline) -> Non
     progress = iso.Progress(lambda event: progress.cancel() if event.path == ("coalitions",) else None)
     with pytest.raises(iso.Cancelled):
         iso.explain.shapley(data, pipeline, progress=progress)
+
+
+def test_a_number_of_rows_is_a_sample() -> None:
+    """As `isonomia explain --rows 20`: so many people, the same for one seed."""
+    rng = np.random.default_rng(0)
+    data = iso.Dataset({"a": rng.normal(size=60), "y": rng.integers(0, 2, 60)}, target="y")
+    model = iso.Model.of(lambda frame: 1 / (1 + np.exp(-np.asarray(frame["a"]))), classes=(0, 1), output="probability")
+    some = iso.explain.shapley(data, model, rows=20, seed=3)
+    assert len(some.rows) == len(set(some.rows.tolist())) == 20
+    assert some.rows.tolist() == iso.explain.shapley(data, model, rows=20, seed=3).rows.tolist()
+    assert some.rows.tolist() != iso.explain.shapley(data, model, rows=20, seed=4).rows.tolist()
+    assert len(iso.explain.shapley(data, model, rows=1000).rows) == 60
+    for wrong in (0, -3, True, 2.5):
+        with pytest.raises(SpecError, match="`rows` must be a number of rows"):
+            iso.explain.shapley(data, model, rows=wrong)

@@ -7,7 +7,7 @@ The package and its main function share a name: ``isonomia.audit(data, model)`` 
 import inspect
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isonomia.audit.bias_audit_summary import bias_audit_summary
 from isonomia.audit.check_registry import CHECKS, Check, check, choose_checks, read_check_options
@@ -21,6 +21,7 @@ from isonomia.audit.spec import DataSpec, EndpointSpec, ModelSpec, Spec, read_sp
 from isonomia.audit.spec_changes import audit_changes, changed_checks, read_changes
 from isonomia.audit.spec_schema import spec_schema
 from isonomia.audit.verdicts.verdict import judge
+from isonomia.parameters import face
 
 __all__ = [
     "CHECKS",
@@ -53,6 +54,9 @@ __all__ = [
     "spec_schema",
 ]
 
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)
+
 
 class _Room(ModuleType):
     """A module that runs an audit when it is called."""
@@ -64,4 +68,5 @@ class _Room(ModuleType):
 _Room.__call__.__doc__ = audit.__doc__
 _room = sys.modules[__name__]
 _room.__class__ = _Room
+_room.__doc__ = inspect.cleandoc(audit.__doc__ or "") + "\n\n" + (__doc__ or "")  # help(iso.audit) is about the call
 _room.__signature__ = inspect.signature(audit)  # type: ignore[attr-defined]  # what editors and notebooks show

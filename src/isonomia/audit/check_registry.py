@@ -123,6 +123,11 @@ CHECKS: Registry[Check] = Registry(
 
 def check(code: str, **facts: Any) -> Callable[[Run], Run]:
     """Put a function ``run(subject, **options) -> Result`` into the registry of checks; `facts` as in `Check`."""
+    if callable(code):
+        raise SpecError(
+            f"`check` needs the code of the check and what it asks: @check('{getattr(code, '__name__', 'code')}', "
+            "title=..., question=..., purpose=...) before the function; nothing was registered."
+        )
 
     def register(run: Run) -> Run:
         CHECKS.add(Check(id=code, run=run, room=_room_of(run), **facts))

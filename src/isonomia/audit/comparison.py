@@ -134,12 +134,14 @@ class Comparison(Result):
 
 
 @validated(fail_on=Choice(get_args(CompareOn)), tolerance=Number(at_least=0, below=1))
-def compare(before: Any, after: Any, *, fail_on: CompareOn = "gaps", tolerance: float = 0.0) -> Comparison:
+def compare(before: Any, after: Any, *more: Any, fail_on: CompareOn = "gaps", tolerance: float = 0.0) -> Comparison:
     """Compare two reports: `Report` objects, their dictionaries, or paths of ``report.json`` files.
 
     Parameters
     ----------
     before, after
+    *more
+        Refused: two reports are compared at a time.
     fail_on : "criteria", "gaps" or "any"
         What counts as worse: a criterion of the policy whose outcome got worse; also a gap between groups that grew;
         also any other figure that got worse.
@@ -152,6 +154,11 @@ def compare(before: Any, after: Any, *, fail_on: CompareOn = "gaps", tolerance: 
     errors read off the intervals. Where both reports are about the same rows this is cautious: shared noise counts
     twice.
     """
+    if more:
+        raise SpecError(
+            f"Two reports are compared at a time; got {len(more) + 2}. Compare each with the first: "
+            "[compare(first, one) for one in others]."
+        )
     old, new = _report(before, "before"), _report(after, "after")
     if fail_on == "criteria" and not same_policy(old, new):
         raise SpecError(

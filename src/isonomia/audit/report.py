@@ -7,13 +7,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isonomia.audit.exit_codes import FailOn, exit_code, failing
 from isonomia.audit.report_parts import Findings, Part, part_frame
 from isonomia.errors import AuditFailed, DataError, NotApplicable, SpecError
 from isonomia.evidence import Fold, Result
 from isonomia.keeping import Keeper, opened
+from isonomia.parameters import unknown_name
 from isonomia.policies import Policy
 from isonomia.report import (
     Document,
@@ -260,6 +261,13 @@ class Report:
         if path is None:
             return {}
         return save(report.document, path, formats=formats, language=language or self.language)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(f"'Report' object has no attribute {name!r}")
+            raise unknown_name("Report", "Report", name, dir(Report))
 
     def __repr__(self) -> str:
         outcome = "no policy" if self.verdict is None else f"{self.verdict.policy}: {self.verdict.outcome}"

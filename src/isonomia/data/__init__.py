@@ -1,5 +1,7 @@
 """What is examined: tables with roles, readers, public datasets, synthetic data."""
 
+from typing import TYPE_CHECKING
+
 from isonomia.data._notes import bands_note
 from isonomia.data.bands import Bands, propose_bands
 from isonomia.data.columns import distinct, is_nested, is_searchable, numbers
@@ -24,6 +26,7 @@ from isonomia.data.reading import read
 from isonomia.data.roles import RoleOptions, Roles
 from isonomia.data.schema import Kind, Task, kind_of, kind_of_values, task_of
 from isonomia.data.weights import check_weights
+from isonomia.parameters import face
 
 __all__ = [
     "Backend",
@@ -66,3 +69,6 @@ __all__ = [
     "two_classes",
     "wrap",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

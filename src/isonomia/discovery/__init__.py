@@ -1,5 +1,7 @@
 """Whom does a model treat differently: subgroups with other outcomes or errors than the rest, and pairs of people."""
 
+from typing import TYPE_CHECKING
+
 from isonomia.discovery.compare_methods import compare_methods
 from isonomia.discovery.method import METHODS, Method
 from isonomia.discovery.pairs import PairResult, Retrained, find_pairs, retrain
@@ -15,6 +17,7 @@ from isonomia.discovery.subgroups import (
     find_subgroups,
     fit_fair_naive_bayes,
 )
+from isonomia.parameters import face
 
 __all__ = [
     "FairNaiveBayes",
@@ -35,3 +38,6 @@ __all__ = [
     "retrain",
     "fit_fair_naive_bayes",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

@@ -1,5 +1,7 @@
 """How sure are we: estimates, intervals, tests, multiplicity, power; findings and results."""
 
+from typing import TYPE_CHECKING
+
 from isonomia.evidence.affected import affected, at_least, beyond
 from isonomia.evidence.column import Column, Format
 from isonomia.evidence.contingency import chi_square, permutation
@@ -31,6 +33,7 @@ from isonomia.evidence.simultaneous import (
 )
 from isonomia.evidence.table import Change, Table, free_name, yes_no
 from isonomia.evidence.thresholds import THRESHOLDS, Threshold, thresholds_table
+from isonomia.parameters import face
 
 __all__ = [
     "AlphaInvesting",
@@ -93,3 +96,6 @@ __all__ = [
     "wilson",
     "yes_no",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from isonomia.data import Backend
 from isonomia.display import Shown, renderer
@@ -17,6 +17,7 @@ from isonomia.evidence.column import Format
 from isonomia.evidence.finding import Finding
 from isonomia.evidence.table import Table
 from isonomia.languages import Message, Record
+from isonomia.parameters import unknown_name
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,13 @@ class Result(Record, Shown, kind="result"):
         super().__init_subclass__(**options)
         if "__repr__" not in cls.__dict__:  # else @dataclass writes one that spells out every table
             cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise unknown_name("Result", type(self).__name__, name, dir(self))
 
     @property
     def table(self) -> Any:

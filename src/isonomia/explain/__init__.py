@@ -1,5 +1,7 @@
 """Why: Shapley values of any model, and what they say about groups."""
 
+from typing import TYPE_CHECKING
+
 from isonomia.explain.agreements.agreement import Agreement, agreement
 from isonomia.explain.attribute_interactions import Interactions, interactions
 from isonomia.explain.between_groups import Between
@@ -17,6 +19,7 @@ from isonomia.explain.sensitive_attribute import Sensitive, sensitive
 from isonomia.explain.shapley_values import choose, shapley
 from isonomia.explain.space import Space
 from isonomia.explain.working_proxies import WorkingProxies, proxies_at_work
+from isonomia.parameters import face
 
 __all__ = [
     "Agreement",
@@ -54,3 +57,6 @@ __all__ = [
     "several_classes",
     "shapley",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

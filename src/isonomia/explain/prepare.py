@@ -138,6 +138,7 @@ def prepare(
     rows: Any = None,
     label: Any = None,
     by: By = "columns",
+    seed: int = 0,
 ) -> Prepared:
     """Read rows, background and output; the arguments are those of `shapley`."""
     model, data = subject.needs_model(), subject.data
@@ -168,7 +169,7 @@ def prepare(
         classes=classes,
         located=located,
         weights=weights,
-        chosen=_positions(rows, len(table)),
+        chosen=_positions(rows, len(table), seed),
         pool=located if others is None else rows_at_hand[len(table) :],
         pool_weights=weights if others is None else np.ones(len(others)),
         groups=_groups(subject) if isinstance(background, str) and background == "other_group" else None,
@@ -202,12 +203,18 @@ def _stacked(table: nw.DataFrame[Any], others: nw.DataFrame[Any], features: tupl
     return nw.maybe_reset_index(nw.concat([table.select(features), others.select(features)], how="vertical"))
 
 
-def _positions(rows: Any, n: int) -> Indices:
+def _positions(rows: Any, n: int, seed: int) -> Indices:
+    """The rows to explain; a number of them is a sample, as on the command line."""
     if rows is None:
         return np.arange(n)
+    if isinstance(rows, int | np.integer) and not isinstance(rows, bool) and rows > 0:
+        return np.sort(np.random.default_rng(seed).permutation(n)[: int(rows)])
     found = np.asarray(rows)
     if found.dtype == bool and found.shape == (n,):
         found = np.flatnonzero(found)
     if found.ndim != 1 or found.dtype.kind not in "iu" or not found.size or found.min() < 0 or found.max() >= n:
-        raise SpecError(f"`rows` must be positions between 0 and {n - 1}, or a mask of {n} rows; got {rows!r:.80}.")
+        raise SpecError(
+            f"`rows` must be a number of rows, positions between 0 and {n - 1}, or a mask of {n} rows; got "
+            f"{rows!r:.80}."
+        )
     return found.astype(np.intp)

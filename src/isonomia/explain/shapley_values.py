@@ -74,8 +74,9 @@ def shapley(
     background : "data", "other_group", Dataset or frame
         The rows that absent columns take their values from: all rows; for each row those of the other groups of the
         first protected attribute; or rows of their own.
-    rows : array, optional
-        Positions (or a mask) of the rows to explain, among those with a known target; by default all.
+    rows : int or array, optional
+        The number of rows to explain, which are drawn by `seed`; or their positions (or a mask) among those with a
+        known target; by default all.
     columns : sequence of str, optional
         The columns whose values are wanted; by default all that the model takes.
     label : optional
@@ -118,7 +119,7 @@ def shapley(
     ('enumeration', (4, 2), True)
     """
     subject = Subject.of(data, model, progress=progress, **given)
-    prepared = prepare(subject, output=output, background=background, rows=rows, label=label, by=by)
+    prepared = prepare(subject, output=output, background=background, rows=rows, label=label, by=by, seed=seed)
     space = prepared.space
     explainer = choose(method, prepared.case(clusters or max_background, max_model_rows))
     wanted = np.arange(len(space.players)) if columns is None else space.players.indices(columns)

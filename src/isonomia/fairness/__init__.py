@@ -1,5 +1,7 @@
 """Is it even-handed: measures between groups of people."""
 
+from typing import TYPE_CHECKING
+
 from isonomia.fairness.criteria.criteria_functions import (
     demographic_parity,
     disparate_impact,
@@ -36,6 +38,7 @@ from isonomia.fairness.people.encoding import encode_people
 from isonomia.fairness.people.entropy import Entropy, generalized_entropy
 from isonomia.fairness.time.change_between import change_between
 from isonomia.fairness.time.over_time import OverTime, over_time
+from isonomia.parameters import face
 
 __all__ = [
     "against_references",
@@ -95,3 +98,6 @@ __all__ = [
     "Use",
     "USES",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

@@ -1,5 +1,7 @@
 """How good: a registry of metrics for every task, their intervals, calibration."""
 
+from typing import TYPE_CHECKING
+
 from isonomia.metrics._measure import influence, measure
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.counts import ERROR_RATE
@@ -20,6 +22,7 @@ from isonomia.metrics.scores.score_levels import ScoreLevels
 from isonomia.metrics.set_sums import SetValues, Sums
 from isonomia.metrics.thresholds import ThresholdSets
 from isonomia.metrics.trials import TrialMeasure, TrialSums
+from isonomia.parameters import face
 
 __all__ = [
     "ERROR_RATE",
@@ -57,3 +60,6 @@ __all__ = [
     "table",
     "with_bin_bounds",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

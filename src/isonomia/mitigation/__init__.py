@@ -1,5 +1,7 @@
 """What helps: estimators that make a model more even-handed before, in and after training."""
 
+from typing import TYPE_CHECKING
+
 from isonomia.mitigation.after.calibrate import CalibrateByGroup
 from isonomia.mitigation.after.calibrated_odds import CalibratedOdds
 from isonomia.mitigation.after.level_up import LevelUp
@@ -22,6 +24,7 @@ from isonomia.mitigation.saving import load, save
 from isonomia.mitigation.training.adversarial import Adversarial
 from isonomia.mitigation.training.minimax import Minimax
 from isonomia.mitigation.training.reduction import Reduce
+from isonomia.parameters import face
 
 __all__ = [
     "Adversarial",
@@ -53,3 +56,6 @@ __all__ = [
     "Thresholds",
     "weights",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

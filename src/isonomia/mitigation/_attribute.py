@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -21,6 +21,7 @@ from isonomia.data.frames import usual_kind
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.models.columns import hand_over
 from isonomia.parameters import NAMES, Kind, parameters_of, read_options
+from isonomia.parameters.other_words import OPTIONS
 from isonomia.subject import read_attributes
 from isonomia.typing import Indices
 
@@ -37,6 +38,15 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]
 
     __kinds__: ClassVar[Mapping[str, Kind[Any]]] = {"sensitive": SENSITIVE}
     sensitive: str | Sequence[str] | None = None
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """Refuse what is no option, with the word for it here."""
+        known = [one.name for one in fields(cls) if one.init]
+        for name in options:
+            if name not in known:
+                own = next(iter(OPTIONS.get(name, ())), name)
+                raise SpecError(f"`{cls.__name__}` has no option {name!r}.{close_to(own, known)}")
+        return super().__new__(cls)
 
     def _options(self) -> dict[str, Any]:
         """The options as plain values, or one error with everything that is wrong with them."""

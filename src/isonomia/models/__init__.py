@@ -1,5 +1,7 @@
 """Who predicts: models of any make, loaded safely, and what they predicted."""
 
+from typing import TYPE_CHECKING
+
 from isonomia.models import estimators
 from isonomia.models.allowed import ALLOWED, Allowed
 from isonomia.models.batch_size import Pace
@@ -16,6 +18,7 @@ from isonomia.models.thresholds import GroupThresholds
 from isonomia.models.trees.arrays import TreeEnsemble
 from isonomia.models.trees.links import Link, apply_link
 from isonomia.models.trees.reading import read_trees
+from isonomia.parameters import face
 
 __all__ = [
     "ALLOWED",
@@ -56,3 +59,6 @@ __all__ = [
     "tied_rows",
     "times_asked",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

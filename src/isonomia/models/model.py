@@ -14,7 +14,7 @@ import numpy as np
 from isonomia.data import Dataset, Task, default_backend, index_of, wrap
 from isonomia.data.schema import TASKS
 from isonomia.errors import FAULTS, IsonomiaError, MissingExtraError, ModelError
-from isonomia.models._answers import Question, check_shape, joined, read_answer
+from isonomia.models._answers import Question, check_shape, joined, read_answer, tell_apart
 from isonomia.models._predictors import (
     Answer,
     EstimatorPredictor,
@@ -192,13 +192,14 @@ class Model:
 
     # asking ------------------------------------------------------------------------------------------------------
 
-    def surface(self, data: Dataset, *, frame: Any = None, between: Between | None = None) -> Surface:
+    def surface(self, data: Any, *, frame: Any = None, between: Between | None = None) -> Surface:
         """The model's predictions for every row, from calls of thousands of rows.
 
         Parameters
         ----------
-        data : Dataset
-            Its features are handed over, its target says which classes there are, its `positive` which comes last.
+        data : Dataset or frame
+            Its features are handed over, its target says which classes there are, its `positive` which comes last. Of
+            a plain frame all columns are features, and classes and `positive` are the model's own.
         frame : optional
             Other rows of the same columns (altered ones, for example) to ask about instead of the dataset's own.
         between : callable, optional
@@ -210,11 +211,46 @@ class Model:
         ModelError
             When columns are missing, the model fails, or what it returns is not an answer about these rows.
         """
+        if not isinstance(data, Dataset):
+            data = Dataset(self._as_table(data).to_native())
         question = self._question_of(data)
         table = data_table(data) if frame is None else self._as_table(frame)
         answer = joined(list(self._portions(table, data, question.threshold is None, between)), self.make)
         surface = read_answer(answer, replace(question, n=len(table)))
         return surface if surface.probability is None else replace(surface, calibrated=is_calibrated(self.estimator))
+
+    def predict(self, frame: Any) -> np.ndarray[Any, Any]:
+        """The decisions about rows in the names of the classes; of a regression the predicted numbers.
+
+        Takes any frame with the model's columns, or a matrix whose columns stand in the order of `features`.
+        """
+        table = self._as_table(frame)
+        rows = Dataset(table.to_native())
+        question = replace(self._question_of(rows), n=len(table))
+        answer = joined(list(self._portions(table, rows, question.threshold is None, None)), self.make)
+        values = check_shape(answer.values, len(table), self.make)
+        if question.classes is None and question.threshold is None:
+            if answer.labels is not None:
+                return check_shape(answer.labels, len(table), self.make)
+            if (answer.kind or tell_apart(values, question.task, ())) in ("label", "continuous"):
+                return values
+        own = question.classes or answer.classes or (0, 1)
+        if question.positive is None and len(own) == 2:  # which of two is favourable changes no decision
+            question = replace(question, positive=own[1])
+        surface = read_answer(answer, question)
+        if surface.label is None:
+            return check_shape(surface.continuous if surface.task == "regression" else values, len(table), self.make)
+        return np.array(surface.classes)[surface.label]
+
+    def predict_proba(self, frame: Any) -> np.ndarray[Any, Any]:
+        """Probabilities (rows, classes) in the model's own order of classes; takes what `predict` takes."""
+        table = self._as_table(frame)
+        answer = self._ask(table, None, decide=False)
+        values = check_shape(answer.values, len(table), self.make)
+        kind = answer.kind or tell_apart(values, self.task, ())
+        if kind != "probability":
+            raise ModelError(f"The model ({self.make}) gives no probabilities; ask it by predict.")
+        return values if values.ndim == 2 else np.column_stack([1 - values, values])
 
     def predict_frame(self, frame: Any) -> np.ndarray[Any, Any]:
         """What the model returns about rows, raw: probabilities in its own class order, scores, decisions or numbers.

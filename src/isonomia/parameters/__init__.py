@@ -27,6 +27,7 @@ from isonomia.parameters._kinds import (
     Number,
     Text,
 )
+from isonomia.parameters.other_words import face, renamed, unknown_name
 
 __all__ = [
     "ALPHA",
@@ -54,11 +55,14 @@ __all__ = [
     "Text",
     "Unfit",
     "defaults_of",
+    "face",
     "gathered",
     "options_schema",
     "parameters_of",
     "read_options",
     "refuse",
+    "renamed",
+    "unknown_name",
     "validated",
 ]
 

@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from isonomia.errors import SpecError, close_to
 from isonomia.parameters._kind import Kind, Schema
+from isonomia.parameters.other_words import renamed
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,6 +72,12 @@ def _other_keywords(function: Callable[..., Any]) -> tuple[str, ...] | None:
     return tuple(typing.get_type_hints(inner[0])) if inner and typing.is_typeddict(inner[0]) else None
 
 
+def _by_position(signature: Mapping[str, inspect.Parameter]) -> tuple[list[str], int]:
+    """The parameters that are given by position, without `self`, and how many values may be."""
+    leading = [name for name, one in signature.items() if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return [name for name in leading if name not in ("self", "cls")], len(leading)
+
+
 def validated(**kinds: Kind[Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Check arguments of a function against declared kinds before it runs.
 
@@ -98,21 +105,33 @@ def validated(**kinds: Kind[Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
         if undeclared:
             raise TypeError(f"{function.__qualname__} has no parameter {undeclared[0]!r} to validate")
         others = functools.cache(lambda: _other_keywords(function))
+        leading, most = _by_position(signature)
+        open_ended = any(one.kind is one.VAR_POSITIONAL for one in signature.values())
         owner = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")
 
         @functools.wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> R:
-            for name in options:
-                if name not in signature and (known := others()) is not None and name not in known:
-                    near = close_to(name, (*names, *known))
-                    raise SpecError(f"`{owner}` has no option {name!r}.{near}")
+            if not options.keys() <= signature.keys():
+                known = others()
+                options = renamed(options, (*names, *(known or ())))  # type: ignore[assignment]
+                for name in options:
+                    if name not in signature and known is not None and name not in known:
+                        near = close_to(name, (*names, *known))
+                        raise SpecError(f"`{owner}` has no option {name!r}.{near}")
+            if len(args) > most and not open_ended:
+                got = len(args) - most + len(leading)
+                named = [f"{name}=" for name in names[most:]]
+                raise SpecError(
+                    f"`{owner}` takes {', '.join(leading)} by position; got {got} values. Give the others by name: "
+                    f"{', '.join(named[:8])}{', ...' if len(named) > 8 else ''}"
+                )
             for name, kind in kinds.items():
                 if name in options:
                     options[name] = kind.check(name, options[name])
             if args:
                 args = tuple(  # type: ignore[assignment]
                     kinds[name].check(name, value) if name in kinds else value
-                    for name, value in zip((*names, *[""] * len(args)), args, strict=False)
+                    for name, value in zip((*names[:most], *[""] * len(args)), args, strict=False)
                 )
             return function(*args, **options)
 

@@ -1,5 +1,8 @@
 """What is required: policies with their rules, limits, sources and standing."""
 
+from typing import TYPE_CHECKING
+
+from isonomia.parameters import face
 from isonomia.policies.named_attributes import absent_attributes, check_attributes
 from isonomia.policies.policy import (
     Dates,
@@ -36,3 +39,6 @@ __all__ = [
     "policy_text",
     "shipped_texts",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

@@ -1,5 +1,8 @@
 """What if this row were different: valid people, all their protected variants, one call of the model."""
 
+from typing import TYPE_CHECKING
+
+from isonomia.parameters import face
 from isonomia.probing.binned_columns import BinnedColumns
 from isonomia.probing.constraints import Constraint
 from isonomia.probing.dependencies import Dependencies
@@ -33,3 +36,6 @@ __all__ = [
     "Strategy",
     "Untested",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

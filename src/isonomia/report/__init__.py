@@ -3,6 +3,9 @@
 An audit builds a `Document`; everything here only shows it, and any `evidence.Result` or `evidence.Finding` in it.
 """
 
+from typing import TYPE_CHECKING
+
+from isonomia.parameters import face
 from isonomia.report.csv_text import csv_of, to_csv
 from isonomia.report.document import Criterion, Document, Point, Section, SectionOutcome, Side, Verdict, VerdictOutcome
 from isonomia.report.figures import draw, draw_svg
@@ -45,3 +48,6 @@ __all__ = [
     "to_pdf",
     "to_text",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

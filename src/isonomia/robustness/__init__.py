@@ -1,6 +1,9 @@
 """Where and when does it break: weak spots, overfitting by slice, drift, and how far predictions can be trusted."""
 
+from typing import TYPE_CHECKING
+
 from isonomia.counting.cuts import Cut
+from isonomia.parameters import face
 from isonomia.robustness.conformal_prediction import conformal, conformal_quantile
 from isonomia.robustness.perturbation.columns import Columns
 from isonomia.robustness.perturbation.local_robustness import LocalRobustness, local_robustness
@@ -58,3 +61,6 @@ __all__ = [
     "threshold_sweep",
     "weak_spots",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

@@ -1,5 +1,8 @@
 """What did we find before: runs, their figures and benchmark cells in SQLite or PostgreSQL."""
 
+from typing import TYPE_CHECKING
+
+from isonomia.parameters import face
 from isonomia.store import _extra  # noqa: F401  before the modules that import these packages
 from isonomia.store.analyses import Analysis
 from isonomia.store.benchmark_cells import COSTS, FACTORS, SCORES, BenchmarkCell, BenchmarkCells, cell_key
@@ -35,3 +38,6 @@ __all__ = [
     "people_of",
     "who_key",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

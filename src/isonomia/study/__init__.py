@@ -1,5 +1,8 @@
 """Do explanations and fairness measures agree: the study as an experiment that users can repeat and extend."""
 
+from typing import TYPE_CHECKING
+
+from isonomia.parameters import face
 from isonomia.study.explainers import STUDY_EXPLAINERS, StudyExplainer
 from isonomia.study.fixes import STUDY_FIXES, StudyFix
 from isonomia.study.matrices import Matrices, encode
@@ -30,3 +33,6 @@ __all__ = [
     "read_study_spec",
     "run_study",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

@@ -1,5 +1,8 @@
 """What is examined: data and a model, arrays, or counts, read once into truth, predictions, groups and weights."""
 
+from typing import TYPE_CHECKING
+
+from isonomia.parameters import face
 from isonomia.subject.attributes import dataset_attributes, read_attributes
 from isonomia.subject.columns import surface_of
 from isonomia.subject.options import AllRoles, Reading, Settings, SubjectOptions
@@ -22,3 +25,6 @@ __all__ = [
     "read_dataset",
     "surface_of",
 ]
+
+if not TYPE_CHECKING:
+    __dir__, __getattr__ = face(__name__, __all__)

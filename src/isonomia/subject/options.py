@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from isonomia.data import Missing, Task
 from isonomia.data.schema import TASKS
 from isonomia.errors import SpecError, close_to
-from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, Choice, Kind
+from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, Choice, Kind, renamed
 
 _KINDS: Mapping[str, Kind[Any]] = {
     "n_boot": N_BOOT,
@@ -123,6 +123,7 @@ _READING = tuple(AllRoles.__annotations__)
 def split_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """(how to read, settings); what is neither is refused. None stands for "not given"."""
     known = (*_READING, *_SETTINGS)
+    given = renamed(given, known)
     for name in given:
         if name not in known:
             raise SpecError(f"Unknown option {name!r}.{close_to(name, known)}")

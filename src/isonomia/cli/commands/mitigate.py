@@ -51,9 +51,16 @@ def mitigate(
         typer.Option("--groups", metavar="G", help="Whose gap is closed: protected groups, or found subgroups."),
     ] = "protected",
     allow_attribute: Annotated[
-        bool, typer.Option("--allow-attribute", help="Fixes may read the protected attribute when they decide.")
+        bool,
+        typer.Option(
+            "--allow-attribute",
+            "--attribute-at-decision",
+            help="Fixes may read the protected attribute when they decide.",
+        ),
     ] = False,
-    allow_random: Annotated[bool, typer.Option("--allow-random", help="Fixes may leave decisions to chance.")] = False,
+    allow_random: Annotated[
+        bool, typer.Option("--allow-random", "--randomised", help="Fixes may leave decisions to chance.")
+    ] = False,
     objective: Annotated[
         Literal["accuracy", "balanced_accuracy"], typer.Option("--objective", metavar="O", help="What a fix costs.")
     ] = "accuracy",

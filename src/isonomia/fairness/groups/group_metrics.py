@@ -17,6 +17,7 @@ from isonomia.evidence.intervals import without_bootstrap
 from isonomia.evidence.score_intervals import answered
 from isonomia.fairness.groups.comparisons import absence_notes, comparing, strata_of
 from isonomia.fairness.groups.detectable import ABOVE, BELOW
+from isonomia.fairness.groups.frame_access import FrameAccess
 from isonomia.fairness.groups.gaps import asking_ends, disparities_of
 from isonomia.fairness.groups.grouping import By, Groups, form_groups, rows_with_attributes
 from isonomia.fairness.groups.metric_choice import MetricsGiven, choose_metrics
@@ -38,7 +39,7 @@ OWN_COLUMNS = (
 
 
 @dataclass(frozen=True, repr=False)
-class GroupMetrics(Result):
+class GroupMetrics(FrameAccess, Result):
     """Metrics by group.
 
     Attributes
@@ -55,6 +56,9 @@ class GroupMetrics(Result):
         A row per metric and way of grouping: the largest less the smallest value over the groups, and their ratio.
     overall : mapping of Estimate
         Each metric over all rows.
+
+    ``metrics["tpr"]`` is one metric of each group; `difference`, `ratio`, `group_min` and `group_max` give
+    estimates, as the methods of Fairlearn's ``MetricFrame`` give numbers.
     """
 
     groups: Groups | None = field(default=None, compare=False)
