@@ -142,7 +142,8 @@ def test_markdown_page_junit_and_json_say_the_same(releases: tuple[iso.Report, i
     words = ["compare", str(tmp_path / "before"), str(tmp_path / "after"), *options, "--junit", str(junit)]
     done = runner.invoke(app, words)
     assert done.exit_code == 1, done.output
-    assert done.stdout.startswith("1 of 1 criterion and ")
+    assert done.stdout.startswith("Verdict now: exceeds. Before: meets.\n")
+    assert "\n1 of 1 criterion and " in done.stdout
     assert "**1 of 1 criterion and " in files[0].read_text(encoding="utf-8")
     assert "Criteria before and after" in files[1].read_text(encoding="utf-8")
     assert json.loads(files[2].read_text(encoding="utf-8"))["worse_in"][0] == "criteria"
@@ -216,6 +217,6 @@ def test_audits_of_different_outcomes_share_nothing_to_compare(releases: tuple[i
         {"team": ["a", "b"] * 40, "y": [0, 1] * 40, "p": [0, 1] * 40}, target="y", prediction="p", protected=["team"]
     )
     compared = iso.compare(releases[0], other)
-    assert "different outcomes: hired and y" in "".join(map(str, compared.notes))
+    assert "different outcomes: hired and y" in "".join(map(str, compared.differences))
     assert "**Nothing could be compared" in comparison_markdown(compared)
     assert not compared.worse

@@ -289,6 +289,7 @@ def test_a_table_without_rows_gives_a_picture_without_marks(kind: str) -> None:
         "lines": {"x": "sex", "value": "rate"},
         "scatter": {"x": "rate", "y": "error"},
         "front": {"x": "rate", "y": "error", "labels": "sex"},
+        "dumbbell": {"labels": "sex", "before": "rate", "after": "error"},
         "slopes": {"labels": "sex", "before": "rate", "after": "error"},
         "flows": {"labels": "sex", "before": "age", "after": "age"},
         "histogram": {"left": "rate", "right": "error", "count": "n"},

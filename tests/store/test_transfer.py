@@ -54,7 +54,7 @@ def test_files_that_are_not_runs_are_refused(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="is not a report"):
             store.import_(tmp_path / "in", analysis="loans")
         (tmp_path / "in" / "report.json").write_text('{"schema_version": "9.0"}')
-        with pytest.raises(StoreError, match=r"schema version 9\.0"):
+        with pytest.raises(StoreError, match=r"schema version .9\.0"):
             store.import_(tmp_path / "in", analysis="loans")
         run = {"id": "../../etc", "analysis": "loans", "kind": "audit"}
         (tmp_path / "in" / "store.json").write_text(json.dumps({"isonomia_store": 1, "analyses": [], "runs": [run]}))

@@ -24,6 +24,13 @@ STEPS: Mapping[Step, Message] = {
     "new": msg("new"),
     "gone": msg("gone"),
 }
+#: What a figure of a criterion is.
+MEASURES: Mapping[str, Message] = {
+    "ratio": msg("ratio"),
+    "difference": msg("difference"),
+    "value": msg("value"),
+    "": msg("count"),
+}
 #: The worse an outcome, the higher.
 RANKS: Mapping[VerdictOutcome, int] = {
     "meets": 0,
@@ -84,6 +91,13 @@ def paired(before: Report, after: Report) -> list[tuple[Criterion | None, Criter
     return [(first.get(key), second.get(key)) for key in dict.fromkeys([*second, *first])]
 
 
+def _called(criterion: Criterion) -> Message:
+    """What a criterion is called: its rule, and the attributes whose groups it compares."""
+    if not criterion.by:
+        return msg("{name}", name=criterion.name)
+    return msg("{name} ({attributes})", name=criterion.name, attributes=" × ".join(criterion.by))
+
+
 def compared_criteria(before: Report, after: Report) -> Table:
     """A row per criterion: figure and outcome of both reports, the limit, and what became of it."""
     compared = steps(before, after)
@@ -101,7 +115,13 @@ def compared_criteria(before: Report, after: Report) -> Table:
 
     return Table(
         (
-            Column("criterion", [one.key for one in known], title=msg("criterion")),
+            Column(
+                "criterion",
+                [one.key for one in known],
+                title=msg("criterion"),
+                names={one.key: _called(one) for one in known},
+            ),
+            Column("measure", [one.measure for one in known], title=msg("measure"), names=MEASURES),
             figures(0, "before", msg("before")),
             figures(1, "after", msg("after")),
             Column("limit", [one.threshold for one in known], format="num", title=msg("limit")),

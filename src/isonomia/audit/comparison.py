@@ -11,18 +11,20 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from isonomia.audit.compared_criteria import compared_criteria, same_policy, steps
+from isonomia.audit.compared_findings import compared_findings, unexamined
 from isonomia.audit.compared_gaps import compared_gaps
+from isonomia.audit.compared_scope import Scope
 from isonomia.audit.figures import ReportFigure, figures_of
 from isonomia.audit.naming import in_words, metric_title
 from isonomia.audit.report import Report
 from isonomia.errors import DataError, SpecError
-from isonomia.evidence import SEVERITIES, Column, Finding, Result, Table, benjamini_hochberg, normal_p, normal_quantile
+from isonomia.evidence import Column, Picture, Result, Table, benjamini_hochberg, normal_p, normal_quantile
 from isonomia.languages import Message, msg, with_people
 from isonomia.metrics import METRICS
 from isonomia.parameters import Choice, Number, validated
 from isonomia.report import VerdictOutcome
 from isonomia.report.naming import in_file_words
-from isonomia.report.words import CRITERIA, SEVERITY
+from isonomia.report.words import CRITERIA
 
 #: A change counts as shown when its adjusted p-value is below this.
 ALPHA = 0.05
@@ -37,8 +39,6 @@ DIRECTIONS: Mapping[str, Message] = {
 
 #: Sentences about what got worse are written up to this many; the tables have the rest.
 MAX_SENTENCES = 10
-#: What became of a finding, in the order of the table.
-STATES = ("new", "more severe", "less severe", "gone", "unchanged")
 
 #: What ends a comparison with 1: criteria that got worse; gaps too; any figure too.
 CompareOn = Literal["criteria", "gaps", "any"]
@@ -54,17 +54,21 @@ class Comparison(Result):
         Where something got worse.
     fail_on : "criteria", "gaps" or "any"
         What counts.
+    differences : tuple of Message
+        Where checks, rows, policy or settings differ: nothing is better, gone or met where nobody looked.
     sentences : tuple of Message
         What got worse, the criteria first.
     before, after : Report
     tables
         ``criteria``: outcome and figure of every criterion before and after; ``gaps``: gaps and ratios between groups
-        with the interval of their growth; ``findings``: those that are new and those that are gone; ``changes``: all
+        with the interval of their growth; ``findings``: those that are new, those that are gone, those
+        that were not examined again; ``changes``: all
         figures with an interval, their difference and an adjusted p-value; ``verdicts``.
     """
 
     worse_in: tuple[str, ...] = ()
     fail_on: CompareOn = "gaps"
+    differences: tuple[Message, ...] = ()
     sentences: tuple[Message, ...] = ()
     before: Report | None = field(default=None, compare=False)
     after: Report | None = field(default=None, compare=False)
@@ -83,6 +87,16 @@ class Comparison(Result):
         return tuple(str(name) for name, change in steps if change == "unexamined")
 
     @property
+    def dropped_breach(self) -> bool:
+        """Whether the policy was exceeded before and was not asked again."""
+        return self.before is not None and self.after is not None and Scope(self.before, self.after).dropped_breach
+
+    @property
+    def unexamined_findings(self) -> int:
+        """How many critical findings of the first audit the second one did not examine."""
+        return unexamined(self.tables["findings"], "critical")
+
+    @property
     def headline(self) -> Message:
         """How many criteria and gaps got worse, and other figures where they count."""
         columns = {"criteria": "step", "gaps": "trend", "changes": "direction"}
@@ -91,6 +105,16 @@ class Comparison(Result):
             f"worse_{name}": [str(value) for value in self.tables[name][column].values].count("worse")
             for name, column in columns.items()
         }
+        if not self.worse and self.dropped_breach:
+            return msg(
+                "The policy that was exceeded was not asked again, so nothing shows that the model did not get worse."
+            )
+        if not self.worse and self.unexamined_findings:
+            return msg(
+                "{n:# critical finding was|# critical findings were} not examined again, so nothing shows that the "
+                "model did not get worse.",
+                n=self.unexamined_findings,
+            )
         if not (compared["criteria"] or compared["gaps"] or (self.fail_on == "any" and compared["changes"])):
             return msg("Nothing could be compared: the reports share no criterion and no gap between the same groups.")
         if not self.worse and self.unexamined:
@@ -119,8 +143,20 @@ class Comparison(Result):
 
     @property
     def lead(self) -> tuple[Message, ...]:
-        """How many criteria and gaps got worse, and which."""
-        return (self.headline, *self.sentences[:MAX_SENTENCES])
+        """The verdict, what both audits are, where they differ, how many criteria and gaps got worse, and which."""
+        return (*self.head, *self.differences, self.headline, *self.sentences[:MAX_SENTENCES])
+
+    @property
+    def head(self) -> tuple[Message, ...]:
+        """The verdict before and now, and what the two audits examined."""
+        if self.before is None or self.after is None:
+            return ()
+        before, after = (self.values[name] for name in ("verdict_before", "verdict_after"))
+        return (
+            msg("Verdict now: {after}. Before: {before}.", before=before, after=after),
+            msg("Before: {audit}.", audit=_described(self.before)),
+            msg("Now: {audit}.", audit=_described(self.after)),
+        )
 
     def to_html(self, language: str = "en", *, page: bool = True) -> str:
         """As any result; without the names by which machines know gaps."""
@@ -129,8 +165,9 @@ class Comparison(Result):
 
     @property
     def exit_code(self) -> int:
-        """1 where something that counts got worse, 3 where a criterion was not examined again, else 0."""
-        return 1 if self.worse else 3 if self.unexamined else 0
+        """1 where something that counts got worse, 3 where something that was critical was not examined again."""
+        unknown = self.unexamined or self.unexamined_findings or self.dropped_breach
+        return 1 if self.worse else 3 if unknown else 0
 
 
 @validated(fail_on=Choice(get_args(CompareOn)), tolerance=Number(at_least=0, below=1))
@@ -165,6 +202,7 @@ def compare(before: Any, after: Any, *more: Any, fail_on: CompareOn = "gaps", to
             "The reports have no verdict of the same policy, so there are no criteria to compare. Audit both with one "
             "policy, or choose fail_on='gaps' (--fail-on gaps)."
         )
+    scope = Scope(old, new)
     criteria, gaps = compared_criteria(old, new), compared_gaps(old, new, tolerance)
     words = new.document.words
     changes = _changes(old, new, tolerance)
@@ -180,17 +218,28 @@ def compare(before: Any, after: Any, *more: Any, fail_on: CompareOn = "gaps", to
             "criteria": criteria,
             "gaps": gaps,
             "verdicts": _verdicts(old, new),
-            "findings": _findings(old, new),
+            "findings": compared_findings(scope),
             "changes": changes,
         },
         {
             "verdict_before": CRITERIA[_outcome(old)],
             "verdict_after": CRITERIA[_outcome(new)],
-            "same_data": _same_data(old, new),
+            "same_data": scope.same_data,
         },
-        notes=_notes(old, new, len(gaps)),
+        pictures=(
+            Picture(
+                "dumbbell",
+                "criteria",
+                msg("Criteria before and after, with their limits"),
+                {"labels": "criterion", "before": "before", "after": "after", "limit": "limit", "facet": "measure"},
+            ),
+        )
+        if len(criteria)
+        else (),
+        notes=_notes(scope, len(gaps)),
         worse_in=tuple(name for name, is_worse in worse_in.items() if is_worse),
         fail_on=fail_on,
+        differences=tuple(words.spoken(with_people(one)) for one in scope.differences),
         sentences=tuple(words.spoken(with_people(one)) for one in (*_worse_criteria(old, new), *_worse_gaps(gaps))),
         before=old,
         after=new,
@@ -301,41 +350,24 @@ def _direction(metric: str, difference: float, p_adjusted: float) -> Direction:
     return "better" if (difference > 0) == higher else "worse"
 
 
-def _findings(old: Report, new: Report) -> Table:
-    first, second = ({_matter(finding): finding for finding in report.findings} for report in (old, new))
-    known = {key: _state(first.get(key), second.get(key)) for key in (*second, *first)}
-    keys = sorted(known, key=lambda key: STATES.index(known[key].template))  # in each, in the order of the reports
-    found = [second.get(key) or first[key] for key in keys]
-    states = [known[key] for key in keys]
-    return Table(
-        (
-            Column("state", states, title=msg("state")),
-            Column(
-                "severity",
-                [finding.severity for finding in found],
-                title=msg("severity"),
-                names={str(code): called for code, called in SEVERITY.items()},
-            ),
-            Column("message", [finding.message for finding in found], title=msg("finding")),
-        ),
-        msg("Findings that are new, unchanged or gone"),
+def _described(report: Report) -> Message:
+    """What an audit examined and when: the data, the model, how many rows."""
+    document = report.document
+    marks = [str(document.fingerprint.get(name) or "")[:12] for name in ("data_sha256", "model_sha256")]
+    known = {
+        "title": document.title,
+        "rows": document.subject.get("rows"),
+        "data": marks[0] or msg("not recorded"),
+        "day": document.created[:16].replace("T", " "),
+    }
+    if "model" not in document.subject:
+        return msg("{title}, {rows:int} rows (data {data}), decisions from the data, {day}", **known)
+    return msg(
+        "{title}, {rows:int} rows (data {data}), model {model} ({mark}), {day}",
+        model=document.subject["model"],
+        mark=marks[1] or msg("not a file"),
+        **known,
     )
-
-
-def _matter(finding: Finding) -> tuple[Any, ...]:
-    """What a finding is about in any report; a figure of the worst of several groups, whichever that is, is one."""
-    of_worst = finding.code.startswith(("policy.", "fairness_suite."))
-    who = sorted(finding.who) if of_worst else sorted(finding.who.items())
-    return finding.code, tuple(who), finding.columns
-
-
-def _state(before: Finding | None, after: Finding | None) -> Message:
-    if before is None or after is None:
-        return msg("new") if before is None else msg("gone")
-    severity = [SEVERITIES.index(one.severity) for one in (before, after)]  # the worst is the first
-    if severity[0] == severity[1]:
-        return msg("unchanged")
-    return msg("more severe") if severity[1] < severity[0] else msg("less severe")
 
 
 def _verdicts(old: Report, new: Report) -> Table:
@@ -356,24 +388,12 @@ def _verdicts(old: Report, new: Report) -> Table:
     )
 
 
-def _same_data(old: Report, new: Report) -> bool:
-    marks = [report.document.fingerprint.get("data_sha256") for report in (old, new)]
-    return marks[0] is not None and marks[0] == marks[1]
-
-
-def _notes(old: Report, new: Report, gaps: int) -> tuple[Message, ...]:
+def _notes(scope: Scope, gaps: int) -> tuple[Message, ...]:
     notes = []
-    targets = [report.document.subject.get("target") for report in (old, new)]
-    if targets[0] != targets[1]:
-        notes.append(
-            msg("The audits are about different outcomes: {before} and {after}.", before=targets[0], after=targets[1])
-        )
     if not gaps:
         notes.append(msg("The reports hold no gap between the same groups, so gaps are not compared."))
-    if _same_data(old, new):
+    if scope.same_data:
         notes.append(
             msg("Both reports are about the same data, so the tests are conservative: shared noise is counted twice.")
         )
-    if not same_policy(old, new) and (old.verdict is not None or new.verdict is not None):
-        notes.append(msg("The two audits used different policies, so their verdicts cannot be compared."))
     return tuple(notes)

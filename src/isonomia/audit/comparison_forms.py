@@ -33,6 +33,8 @@ def comparison_markdown(comparison: Comparison, language: str = "en") -> str:
 
 def _parts(comparison: Comparison, language: str) -> Iterator[str]:
     yield f"## {sentence(comparison.title, language, escape)}"
+    yield "\n".join(f"- {sentence(one, language, escape)}" for one in comparison.head)
+    yield "\n".join(f"- **{sentence(one, language, escape)}**" for one in comparison.differences)
     yield f"**{comparison.headline.text(language)}**"
     sentences_shown = comparison.sentences[:MAX_SENTENCES]
     yield "\n".join(f"- {sentence(one, language, escape)}" for one in sentences_shown)

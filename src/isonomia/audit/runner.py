@@ -333,6 +333,7 @@ def _fingerprint(
         "data_sha256": content,
         **({} if model is None or model.fingerprint is None else {"model_sha256": model.fingerprint}),
         "spec_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "settings": {name: settings[name] for name in ("missing", "reference", "min_per_group", "level")},
         "seed": subject.settings.seed,
         "tests": sum(families.sizes.values()),
         "isonomia": __version__,

@@ -248,7 +248,7 @@ def part_view(part: Any, setting: Setting) -> tuple[str, View]:
     if isinstance(part, Result):
         view = {**result_view(part, part.code, setting), **found_view(part.findings, setting)}
         quiet = [] if part.findings else [*part.lead] or [msg("There are no findings.")]
-        return "result", {**view, "quiet": " ".join(sentence(one, setting.language) for one in quiet)}
+        return "result", {**view, "quiet": [sentence(one, setting.language) for one in quiet]}
     if isinstance(part, Table):
         return "table", table_view(part, setting)
     if isinstance(part, Drawing):

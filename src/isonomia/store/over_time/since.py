@@ -54,7 +54,7 @@ def changes_since(report: Report, last: Report, at: datetime) -> Result:
         title=msg("Since the last run"),
         tables={"changes": moved, "findings": _rows(findings, [state != "unchanged" for state in states])},
         values={"compared": len(changes), "changed": len(moved), "new_findings": new, "gone_findings": gone},
-        notes=(*notes, *comparison.notes),
+        notes=(*notes, *comparison.differences, *comparison.notes),
         titles={
             "compared": msg("figures compared"),
             "changed": msg("figures that changed by more than chance"),

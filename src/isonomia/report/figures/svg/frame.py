@@ -159,8 +159,10 @@ def legend(rows: Sequence[Sequence[tuple[int, Json, str]]], left: float) -> Iter
                 yield element("path", d=f"M{x:.1f} {y}h18", stroke=tone, stroke_width=2, stroke_dasharray=dash)
             if "markers" in mode:
                 symbol = (trace.get("marker") or {}).get("symbol", "circle")
-                shape = symbol if isinstance(symbol, str) else symbol[0]
-                drawn = mark(shape.removesuffix("-open"), x + 9, y, 4, tone).replace(' class="point"', "")
+                shape = (
+                    symbol if isinstance(symbol, str) else symbol[0].removesuffix("-open")
+                )  # hollow are some of them
+                drawn = mark(shape, x + 9, y, 4, tone).replace(' class="point"', "")
                 yield element("g", drawn, fill=tone)
             yield text([name], x + 22, y + 4)
             x += width(name) + 38
