@@ -148,7 +148,7 @@ class Registry(Generic[T]):
     def _plug_in(self, point: EntryPoint) -> None:
         """Add the entry of another package."""
         before = dict(self._entries)
-        entry = point.load()
+        entry: Any = point.load()
         kinds = tuple({type(one) for one in before.values()})
         if not (isinstance(entry, kinds or object) and isinstance(getattr(entry, "id", None), str)):
             if self._entries != before:

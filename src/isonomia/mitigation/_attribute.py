@@ -46,7 +46,8 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]
             if name not in known:
                 own = next(iter(OPTIONS.get(name, ())), name)
                 raise SpecError(f"`{cls.__name__}` has no option {name!r}.{close_to(own, known)}")
-        return super().__new__(cls)
+        made: Self = super().__new__(cls)
+        return made
 
     def _options(self) -> dict[str, Any]:
         """The options as plain values, or one error with everything that is wrong with them."""

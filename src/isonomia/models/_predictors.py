@@ -126,7 +126,7 @@ class EstimatorPredictor(Known):
 
 def largest(answer: Answer) -> NDArray[Any]:
     """The class of the largest probability of every row, the first one where several are."""
-    return np.asarray(answer.classes)[as_values(answer.values).argmax(axis=1)]
+    return np.take(np.asarray(answer.classes), as_values(answer.values).argmax(axis=1))
 
 
 def _taken(rows: Any, index: NDArray[np.intp]) -> Any:

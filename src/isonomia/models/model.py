@@ -240,7 +240,7 @@ class Model:
         surface = read_answer(answer, question)
         if surface.label is None:
             return check_shape(surface.continuous if surface.task == "regression" else values, len(table), self.make)
-        return np.array(surface.classes)[surface.label]
+        return np.take(np.array(surface.classes), surface.label)
 
     def predict_proba(self, frame: Any) -> np.ndarray[Any, Any]:
         """Probabilities (rows, classes) in the model's own order of classes; takes what `predict` takes."""

@@ -126,16 +126,16 @@ def _written(part: Any, files: Mapping[str, tuple[Path, Write]], language: str) 
             failed[path] = error
         else:
             written[form] = write_whole(path, content)
-    for path, error in failed.items():
-        show_trace(error)
-        if isinstance(error, IsonomiaError) or os.environ.get("ISONOMIA_FAULTS") == "raise":
-            raise error
+    for path, fault in failed.items():
+        show_trace(fault)
+        if isinstance(fault, IsonomiaError) or os.environ.get("ISONOMIA_FAULTS") == "raise":
+            raise fault
         name, kept = path.name, ", ".join(one.name for one in written.values())
         if not kept:
-            raise InternalError(f"{name} could not be made: {kind_of(error)} (at {place_of(error)}).") from error
+            raise InternalError(f"{name} could not be made: {kind_of(fault)} (at {place_of(fault)}).") from fault
         raise InternalError(
-            f"{name} could not be made: {kind_of(error)} (at {place_of(error)}). {str(path.parent)!r} has {kept}."
-        ) from error
+            f"{name} could not be made: {kind_of(fault)} (at {place_of(fault)}). {str(path.parent)!r} has {kept}."
+        ) from fault
     return written
 
 

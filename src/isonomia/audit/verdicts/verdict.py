@@ -164,5 +164,5 @@ def worst(outcomes: Sequence[VerdictOutcome]) -> VerdictOutcome:
     >>> worst(["meets", "not_applicable"]), worst(["not_applicable"])
     ('not_enough_evidence', 'not_applicable')
     """
-    found = next((kind for kind in _WORST_FIRST if kind in outcomes), "not_applicable")
+    found: VerdictOutcome = next((kind for kind in _WORST_FIRST if kind in outcomes), "not_applicable")
     return "not_enough_evidence" if found == "meets" and "not_applicable" in outcomes else found
