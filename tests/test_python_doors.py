@@ -139,7 +139,7 @@ def test_own_metric_functions_as_in_fairlearn() -> None:
         assert ours.overall[name].value == pytest.approx(theirs.overall[name])
         low, high = ours.by_group[f"{name}_low"], ours.by_group[f"{name}_high"]
         assert ((low <= ours.by_group[name]) & (ours.by_group[name] <= high)).all()
-    assert any("acc, bal are percentiles of 100 bootstrap samples" in str(note) for note in ours.notes)
+    assert any("acc, bal come from how the figure changes with single rows" in str(note) for note in ours.notes)
     again = fairness.group_metrics(FRAME["y"], DECIDED, sensitive_features=FRAME["sex"], metrics=functions, n_boot=100)
     assert ours.by_group.equals(again.by_group), "the same seed gives the same intervals"
     gap = ours.comparisons.set_index("metric").loc["acc", "difference"]

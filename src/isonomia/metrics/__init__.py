@@ -9,7 +9,7 @@ from isonomia.metrics.evaluation import confusion, evaluate, evaluate_all
 from isonomia.metrics.functions import score, table
 from isonomia.metrics.measured import Measured
 from isonomia.metrics.one_class import of_class, one_vs_rest
-from isonomia.metrics.own_functions import own_metric
+from isonomia.metrics.own_functions import as_metric, own_metric
 from isonomia.metrics.registry import METRIC_NAME, METRIC_NAMES, METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import RowSums
@@ -43,6 +43,7 @@ __all__ = [
     "TrialMeasure",
     "TrialSums",
     "area_bound",
+    "as_metric",
     "check_applicable",
     "confusion",
     "evaluate",

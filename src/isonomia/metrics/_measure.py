@@ -11,7 +11,7 @@ from isonomia.errors import SpecError
 from isonomia.metrics._row_figures import of_means, of_ranks
 from isonomia.metrics._table_figures import Tables, of_counts, of_rates
 from isonomia.metrics.measured import Measured
-from isonomia.metrics.own_functions import of_function
+from isonomia.metrics.own_intervals import of_function
 from isonomia.metrics.registry import Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.row_sums import RowSums
@@ -29,7 +29,8 @@ def measure(
     the confusion table have the delta method's, with four rows added to the table, means Hall's
     skewness-corrected t interval from their first three moments (R2: the delta method). Metrics of ordered
     rows have the interval their entry names; areas under curves have none with fewer than five rows of a class.
-    Functions of the user's have percentile intervals of at most 200 bootstrap samples. Rows are taken to be
+    Functions of the user's have those of the delta method or the jackknife, which ask them at most 41 times for each
+    set, or percentiles of at most 200 bootstrap samples where their entry asks for them. Rows are taken to be
     independent.
 
     Parameters
@@ -37,9 +38,9 @@ def measure(
     metrics : sequence of Metric
     sets : RowSets
     n_boot : int
-        Bootstrap replicates of figures that need them (functions of the user's); 0 leaves out their intervals.
+        Bootstrap replicates of figures that need them; 0 leaves out the intervals of functions of the user's.
     seed : int
-        Of the bootstrap.
+        Of the bootstrap, and of the parts that a jackknife leaves out.
     level : float
         Confidence level.
 
@@ -79,14 +80,14 @@ def influence(metric: Metric, rows: Rows, sets: Codes) -> tuple[Floats, Floats]:
     """The value of each set (S,), and what each row (n,) adds to the value of its own set, to first order.
 
     The root of the sum of squares over a set is the standard error of its value. Influences are NaN for metrics of
-    ordered rows that have none.
+    ordered rows, and functions of the user's, that have none.
 
     Raises
     ------
     NotApplicable
         Where the rows have no decisions, or a set has no rows of a class that the metric needs.
     """
-    if metric.family != "ranks":
+    if metric.adds_up:
         return RowSums(metric, rows).influence(sets)
     assert metric.from_rows is not None  # the registry makes sure
     value, pull = np.full(sets.size, np.nan), np.full(len(rows), np.nan)

@@ -80,6 +80,8 @@ def _reason(
         return msg("it needs {wanted}, and the predictions have only {available}", wanted=kinds, available=available)
     if truth is None and metric.needs_labels:
         return msg("there are no labels")
+    if weights is not None and not metric.weighted:
+        return msg("the rows have weights, and it takes none")
     check_lengths(truth, surface, weights)
     times = np.ones(len(surface), dtype=np.int64) if counts is None else counts
     rows = int(times.sum() if weights is None else times[weights > 0].sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from isonomia.languages import Message, Name, msg
 from isonomia.metrics._measure import measure
 from isonomia.metrics.applicable import check_applicable
 from isonomia.metrics.measured import Measured
+from isonomia.metrics.own_functions import as_metric
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.metrics.row_sets import RowSets
 from isonomia.metrics.rows_given import rows_given
@@ -41,7 +42,7 @@ def confusion(
 
 
 def evaluate(
-    metric_id: str | Metric,
+    metric_id: str | Metric | Callable[..., Any],
     truth: Any,
     surface: Any,
     *,
@@ -56,8 +57,8 @@ def evaluate(
 
     Parameters
     ----------
-    metric_id : str or Metric
-        An id of the registry.
+    metric_id : str, Metric or callable
+        An id of the registry, or a function of (y_true, y_pred) (see `own_metric`).
     truth, surface
         Class codes over ``surface.classes`` (numbers of a regression) and a `Surface`; or what `Subject.of` takes: a
         column of true outcomes and one of predictions, or data and a model.
@@ -101,7 +102,7 @@ def evaluate(
 def evaluate_all(
     truth: Any,
     surface: Any,
-    metrics: Iterable[str | Metric] | None = None,
+    metrics: Iterable[str | Metric | Callable[..., Any]] | None = None,
     *,
     weights: Any = None,
     counts: NDArray[np.int64] | None = None,
@@ -116,7 +117,7 @@ def evaluate_all(
     """
     check_level(level)
     rows = rows_given(truth, surface, weights=weights, counts=counts, positive=positive)
-    chosen = [METRICS[metric] if isinstance(metric, str) else metric for metric in metrics or _for_task(rows.surface)]
+    chosen = [as_metric(metric) for metric in (_for_task(rows.surface) if metrics is None else metrics)]
     reasons = {metric.id: check_applicable(metric, rows.truth, rows.surface, rows.weights, counts) for metric in chosen}
     fitting = [metric for metric in chosen if reasons[metric.id] is None]
     sets = RowSets.of(rows) if fitting else None
@@ -125,7 +126,7 @@ def evaluate_all(
     for metric in chosen:
         if metric.id in found and sets is not None:
             caution = None if metric.caution is None else metric.caution(sets.counts.w[0])
-            out[metric.id] = _estimate(found[metric.id], len(rows), n_boot, level, caution)
+            out[metric.id] = _estimate(found[metric.id], len(rows), level, caution)
         else:
             out[metric.id] = _missing(reasons[metric.id], len(rows))
     return out
@@ -139,13 +140,13 @@ def _missing(reason: Message | str | None, n: int) -> Estimate:
     return Estimate.missing(msg("not applicable because {reason}", reason=reason), n=n)
 
 
-def _estimate(measured: Measured, rows: int, n_boot: int, level: float, caution: Message | None) -> Estimate:
+def _estimate(measured: Measured, rows: int, level: float, caution: Message | None) -> Estimate:
     """The one set's value with its interval, or with the reason why there is none."""
     value, low, high = (float(part[0]) for part in (measured.value, measured.low, measured.high))
     if np.isnan(value):
         return _missing(measured.reasons[0], rows)
     n = int(measured.n[0])
-    reason = _no_interval(measured, n, n_boot, low)
+    reason = _no_interval(measured, n, low)
     if reason is not None:
         absence = msg("no interval: {reason}", reason=reason)
         both = Message("{note}; {absence}", {"note": caution, "absence": absence})
@@ -156,7 +157,7 @@ def _estimate(measured: Measured, rows: int, n_boot: int, level: float, caution:
     return Estimate(value, low, high, n=n, method=method, note=note, level=level)
 
 
-def _no_interval(measured: Measured, n: int, n_boot: int, low: float) -> Message | None:
+def _no_interval(measured: Measured, n: int, low: float) -> Message | None:
     """Why a value has no interval; None where it has one."""
     if measured.unsure and measured.unsure[0] is not None:
         return measured.unsure[0]
@@ -166,8 +167,6 @@ def _no_interval(measured: Measured, n: int, n_boot: int, low: float) -> Message
         return None
     if not measured.method:
         return msg("no method is known for it")
-    if not n_boot:
-        return msg("it needs a bootstrap, and `n_boot` is 0")
     if measured.at_boundary is not None and measured.at_boundary[0]:
         return msg("all resamples give the same value")
     return msg("it is undefined in most resamples")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from isonomia.data import Task, kind_of_values, to_numpy
 from isonomia.evidence import Column, Estimate, Table
 from isonomia.languages import Name, msg
 from isonomia.metrics.evaluation import evaluate
+from isonomia.metrics.own_functions import as_metric
 from isonomia.metrics.registry import METRICS, Metric
 from isonomia.subject import Subject
 
@@ -18,7 +20,7 @@ def score(
     y_true: Any,
     y_pred: Any,
     *,
-    metric: str = "accuracy",
+    metric: str | Metric | Callable[..., Any] = "accuracy",
     y_score: Any = None,
     task: Task | None = None,
     positive: Any = None,
@@ -35,8 +37,8 @@ def score(
         True labels or numbers; None for metrics of predictions alone.
     y_pred : column or table
         Labels, numbers, or probabilities: (n,) of the positive class or (n, K).
-    metric : str
-        An id of the registry (see `metrics.table`).
+    metric : str, Metric or callable
+        An id of the registry (see `metrics.table`), or a function of (y_true, y_pred) (see `own_metric`).
     y_score : column or table, optional
         Probabilities or scores, where `y_pred` holds the decisions.
     task, positive : optional
@@ -54,13 +56,13 @@ def score(
     >>> round(score([1.0, 2.5], [1.5, 2.5], metric="mae").value, 3)
     0.25
     """
-    entry = METRICS[metric]
+    entry = as_metric(metric)
     decisions = y_pred
     if y_score is None and y_pred is not None and _holds_scores(entry, y_pred, task):
         decisions, y_score = None, y_pred
     subject = Subject.of(y_true, decisions, y_score=y_score, weights=sample_weight, task=task, positive=positive)
     truth, surface = subject.outcome.truth, subject.surface
-    return evaluate(metric, truth, surface, weights=subject.weights, level=level, n_boot=n_boot, seed=seed)
+    return evaluate(entry, truth, surface, weights=subject.weights, level=level, n_boot=n_boot, seed=seed)
 
 
 def _holds_scores(metric: Metric, y_pred: Any, task: Task | None) -> bool:

@@ -75,7 +75,7 @@ class Metric:
         (sum of weights (...), weighted sums of the quantities (..., Q)) to values (...), NaN where undefined.
     proportion : bool, family "means"
         The one quantity is 0 or 1 on every row, so its mean is a proportion.
-    from_rows : callable, family "ranks"
+    from_rows : callable, family "ranks" or "functions"
         (truth, surface, weights or None) to (value, standard error or None); raises NotApplicable with the reason.
         Takes ``counts`` too, where rows stand for several: how often each of them counts.
     ends : callable, family "ranks"
@@ -87,13 +87,16 @@ class Metric:
     influence : callable, family "ranks"
         (truth, surface, weights or None) to (value, influence of each row on it).
     function : callable, family "functions"
-        (y_true, y_pred) or (y_true, y_pred, sample_weight=...) to a number; see `own_metric`.
+        (y_true, y_pred), with ``sample_weight`` or scores too, to a number; see `own_metric`.
+    weighted : bool
+        Whether it can be computed where rows have weights.
     base : str
         For a metric of one class against the rest: the id of the metric it is made of.
     favourable : bool or None
         For a metric of one class against the rest: whether the class is a favourable one; None where nobody said.
     interval : str
-        Family "ranks": how its interval is made, as an `Estimate` names it.
+        Family "ranks": how its interval is made, as an `Estimate` names it. Family "functions": "rows" or "bootstrap"
+        (see `own_metric`).
     caution : callable, family "counts"
         A confusion table (R, K) to what a reader of the value has to know about it, or None.
 
@@ -129,6 +132,7 @@ class Metric:
     influence: Callable[[NDArray[Any], Surface, Floats | None], tuple[float, Floats]] | None = None
     function: Callable[..., Any] | None = None
     interval: str = ""
+    weighted: bool = True
     base: str = ""
     favourable: bool | None = None
     caution: Callable[[NDArray[Any]], Message | None] | None = None

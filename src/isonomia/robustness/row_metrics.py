@@ -97,7 +97,7 @@ def measure_named(name: str | None, surface: Surface, *, ranks: bool = False) ->
         raise SpecError(f"The metric '{name}' is descriptive: neither higher nor lower is better. Choose another one.")
     if not metric.adds_up and not ranks:
         raise SpecError(
-            f"The metric '{name}' ranks rows, so it does not add up over slices. Choose one of counts or "
+            f"The metric '{name}' does not add up over slices. Choose one of counts or "
             "means, such as error_rate, log_loss, mae, accuracy or recall."
         )
     if surface.task not in metric.tasks:

@@ -25,7 +25,7 @@ from isonomia.fairness.groups.tables import by_group_table, comparison_table, di
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import both
 from isonomia.metrics import Measured, Metric, Rows, RowSets, measure
-from isonomia.metrics.own_functions import MAX_SAMPLES
+from isonomia.metrics.own_intervals import MAX_SAMPLES
 from isonomia.parameters import Choice, validated
 from isonomia.subject import Subject, SubjectOptions
 
@@ -275,16 +275,27 @@ def _pictures(control: Sequence[Any], comparisons: int) -> tuple[Picture, ...]:
 
 
 def _of_functions(chosen: Sequence[Metric], n_boot: int) -> tuple[Message, ...]:
-    names = [metric.id for metric in chosen if metric.family == "functions"]
-    if not names or not n_boot:
-        return ()
-    return (
-        msg(
-            "Intervals of {names} are percentiles of {n:int} bootstrap samples of the rows of each group.",
-            names=", ".join(names),
-            n=min(n_boot, MAX_SAMPLES),
-        ),
-    )
+    """How the intervals of functions of the user's were made."""
+    own = [metric for metric in chosen if metric.family == "functions" and n_boot]
+    drawn = ", ".join(metric.id for metric in own if metric.interval == "bootstrap")
+    asked = ", ".join(metric.id for metric in own if metric.interval != "bootstrap")
+    notes = []
+    if asked:
+        notes.append(
+            msg(
+                "Intervals of {names} come from how the figure changes with single rows, and take it to be smooth.",
+                names=asked,
+            )
+        )
+    if drawn:
+        notes.append(
+            msg(
+                "Intervals of {names} are percentiles of {n:int} bootstrap samples of the rows of each group.",
+                names=drawn,
+                n=min(n_boot, MAX_SAMPLES),
+            )
+        )
+    return tuple(notes)
 
 
 def _no_ratios(measured: Mapping[str, Measured]) -> tuple[Message, ...]:
