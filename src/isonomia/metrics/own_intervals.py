@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import count_by
 from isonomia.evidence.mean_intervals import FEWEST_OF_CLASS
 from isonomia.languages import Message, msg
 from isonomia.metrics._row_figures import ALL_EQUAL, ONE_ROW, few_of_class
@@ -112,7 +113,7 @@ def _spread(
     if rows.size == 1:
         return _Spread(reason=ONE_ROW)
     several = len(own.classes) > 2
-    smallest = np.unique(own.codes[rows], return_counts=True)[1].min() if several else rows.size
+    smallest = _smallest(own, rows) if several else rows.size
     if several and smallest < FEWEST_OF_CLASS:
         return _Spread(reason=few_of_class(FEWEST_OF_CLASS))
     if table is not None:
@@ -120,6 +121,12 @@ def _spread(
         if occurs.sum() ** 2 <= MAX_CELLS:
             return _of_table(own, table.astype(np.intp), np.outer(occurs, occurs), value, 2.0 * smallest)
     return _left_out(own, rows, value, rng)
+
+
+def _smallest(own: OwnFunction, rows: NDArray[np.intp]) -> int:
+    """The rows of the rarest class that occurs."""
+    counts = count_by(own.codes[rows], len(own.classes))
+    return int(counts[counts > 0].min())
 
 
 def _of_table(
@@ -150,7 +157,7 @@ def _left_out(own: OwnFunction, rows: NDArray[np.intp], value: float, rng: np.ra
     parts = n if n <= ONE_BY_ONE else PARTS
     part = rng.permutation(n) % parts
     without = np.array([own.of_rows(rows[part != one])[0] for one in range(parts)])
-    left = np.bincount(part) / n
+    left = count_by(part, parts) / n
     single = value / left - (1 / left - 1) * without
     middle = parts * value - ((1 - left) * without).sum()
     error = float(np.sqrt(((single - middle) ** 2 / (1 / left - 1)).mean()))

@@ -19,6 +19,7 @@ from isonomia.mitigation.judging.before_after import BeforeAfter, before_after
 from isonomia.mitigation.judging.durability import Durability, durability
 from isonomia.mitigation.judging.mitigate import mitigate
 from isonomia.mitigation.judging.mitigated import Mitigated
+from isonomia.mitigation.own_fixes import own_fix
 from isonomia.mitigation.registry import MITIGATIONS, Mitigation
 from isonomia.mitigation.saving import load, save
 from isonomia.mitigation.training.adversarial import Adversarial
@@ -44,6 +45,7 @@ __all__ = [
     "Mitigated",
     "Mitigation",
     "MITIGATIONS",
+    "own_fix",
     "Reduce",
     "RejectOption",
     "Repair",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from isonomia.data import Task
@@ -44,6 +44,8 @@ class Mitigation:
         Whether it trains on other labels than were observed.
     fits : int
         About how many times a model is trained.
+    options : mapping
+        Options of the estimator that no goal changes.
     slow : bool
         Whether it takes minutes where others take seconds: tried only where it is named.
     reference : str
@@ -60,6 +62,7 @@ class Mitigation:
     randomised: bool = False
     changes_labels: bool = False
     fits: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)
     slow: bool = False
     reference: str = ""
 

@@ -15,15 +15,15 @@ from isonomia.mitigation.judging.found import GroupsOf
 from isonomia.mitigation.judging.goals import GOALS, PolicyLike, read_goals
 from isonomia.mitigation.judging.mitigated import Mitigated
 from isonomia.mitigation.judging.plan import Objective, Plan, choose_attributes
-from isonomia.mitigation.registry import MITIGATIONS
-from isonomia.parameters import NAMES, SEED, Boolean, Choice, Either, Entry, Integer, Number, Several, validated
+from isonomia.mitigation.own_fixes import FIX
+from isonomia.parameters import NAMES, SEED, Boolean, Choice, Either, Integer, Number, Several, validated
 from isonomia.subject import Reading, Subject, read_dataset
 
 
 @validated(
     goal=Choice(GOALS),
     limit=Number(at_least=0).or_none("for 0.05, or a ratio of 0.8"),
-    methods=Either(Choice(("applicable",)), Several(Entry(MITIGATIONS), single=True)),
+    methods=Either(Choice(("applicable",)), Several(FIX, single=True)),
     attributes=NAMES.or_none("for the first"),
     max_seconds=Number(above=0).or_none("for no limit"),
     attribute_at_decision=Boolean(),
@@ -40,7 +40,7 @@ def mitigate(
     goal: str = "demographic_parity",
     limit: float | None = None,
     policy: PolicyLike | None = None,
-    methods: str | Sequence[str] = "applicable",
+    methods: Any = "applicable",
     attributes: str | Sequence[str] | None = None,
     groups: GroupsOf = "protected",
     attribute_at_decision: bool = False,
@@ -76,8 +76,8 @@ def mitigate(
         Its rules replace `goal` and `limit`; a fix has to meet all of them that are about the attributes fixed, for the
         groups that they compare (`attributes`, `by`, `min_share` of a rule). Where a group is too small to be compared,
         nothing is shown to be met.
-    methods : "applicable" or ids of `MITIGATIONS`
-        What is tried: all that apply, or those named.
+    methods : "applicable", or ids of `MITIGATIONS` and fixes of your own
+        What is tried: all that apply, or those named. An estimator or its class is a fix too: see `own_fix`.
     attributes : str or sequence, optional
         The protected attributes that are fixed, several as intersections; by default the first that a rule of the
         policy names, else the first of the data. The effect on all of them is in the table ``groups``.

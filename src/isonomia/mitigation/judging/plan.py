@@ -57,7 +57,7 @@ class Plan:
     goals: tuple[Goal, ...]
     ignored: tuple[BaseRule, ...] = ()
     attributes: tuple[str, ...]
-    methods: str | Sequence[str] = "applicable"
+    methods: str | Mitigation | Sequence[str | Mitigation] = "applicable"
     attribute_at_decision: bool = False
     randomised: bool = False
     objective: Objective = "accuracy"
@@ -78,7 +78,12 @@ class Plan:
         """The methods to try."""
         if not self.named:
             return [entry for entry in MITIGATIONS if entry.stage in self.stages]
-        return [MITIGATIONS[name] for name in ([self.methods] if isinstance(self.methods, str) else self.methods)]
+        given = [self.methods] if isinstance(self.methods, str | Mitigation) else list(self.methods)
+        found = [MITIGATIONS[one] if isinstance(one, str) else one for one in given]
+        twice = [one.id for one in found if sum(one.id == other.id for other in found) > 1]
+        if twice:
+            raise SpecError(f"`methods` names '{twice[0]}' more than once. Give fixes names of their own (own_fix).")
+        return found
 
     def carry_out(
         self, subject: Subject, estimator: Any = None, *, judged: Subject | None = None, progress: Progress

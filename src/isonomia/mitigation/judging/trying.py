@@ -136,7 +136,7 @@ def options_for(
     for name, cost in zip(("false_positive_cost", "false_negative_cost"), costs, strict=True):
         if name in declared:
             options[name] = cost
-    return options
+    return options | dict(entry.options)
 
 
 def _aim(kind: Kind[Any], name: str, criterion: str) -> Any:
