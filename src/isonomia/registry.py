@@ -105,6 +105,11 @@ class Registry(Generic[T]):
         """The ids of all entries."""
         return tuple(entry.id for entry in self)
 
+    def added(self) -> tuple[T, ...]:
+        """The entries added so far; unlike everything else it loads nothing, so modules of entries may ask while they
+        are loaded."""
+        return tuple(self._entries.values())
+
     def names(self) -> tuple[str, ...]:
         """Every name that an entry answers to."""
         return self.ids()

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Result
-from isonomia.languages import Message
+from isonomia.languages import Message, take_texts
 from isonomia.parameters import File, Maybe, Parameter, defaults_of, gathered, read_options
 from isonomia.policies import Policy
 from isonomia.registry import Registry
@@ -37,7 +37,7 @@ class Check:
     id : str
         Its stable code.
     title, question : Message
-        What it is called, and the question it answers, in a report.
+        What it is called, and the question it answers, in a report. Plain texts will do.
     purpose : str
         One line for the command line.
     run : callable
@@ -94,6 +94,9 @@ class Check:
     of_model: bool = False
     by_policy: bool = False
     verify: Callable[[Mapping[str, Any]], object] | None = None
+
+    def __post_init__(self) -> None:
+        take_texts(self, "title", "question")
 
     def examine(self, subject: Subject, options: Mapping[str, Any], policy: Policy | None = None) -> Result:
         """Run it with these options, already read, and its defaults; `policy` is that of the audit."""

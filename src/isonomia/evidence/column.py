@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from isonomia.evidence.estimate import Estimate
-from isonomia.languages import Encoded, Message, Name, decode, encode, msg
+from isonomia.languages import Encoded, Message, Name, decode, encode, msg, take_texts
 from isonomia.languages.encoding import encode_column
 from isonomia.languages.message import write_interval, write_number
 
@@ -38,7 +38,7 @@ class Column(Encoded, kind="column"):
     format : Format, optional
         How it is written; text, or a number where the value is one, where left out.
     title : Message, optional
-        Its heading; its name where left out.
+        Its heading, for which a plain text will do; its name where left out.
     names : mapping of Message
         How codes in it are read ("tpr" as "true positive rate"); frames and JSON keep the codes.
     keys : sequence of tuples, optional
@@ -65,6 +65,7 @@ class Column(Encoded, kind="column"):
     keys: Sequence[tuple[Any, ...]] | None = None
 
     def __post_init__(self) -> None:
+        take_texts(self, "title", "names")
         for part in ("low", "high", "reason", "keys"):
             given = getattr(self, part)
             if given is not None and len(given) != len(self.values):

@@ -13,7 +13,7 @@ from isonomia.evidence.affected import at_least
 from isonomia.evidence.column import Format
 from isonomia.evidence.estimate import Estimate
 from isonomia.evidence.remedies import REMEDIES
-from isonomia.languages import Message, Record, encode, with_people
+from isonomia.languages import Message, Record, encode, take_texts, with_people
 
 #: critical: act on it; warning: look at it; notice: know it.
 Severity = Literal["critical", "warning", "notice"]
@@ -53,7 +53,7 @@ class Finding(Record, Shown, kind="finding"):
         A stable name: the check and what it measured ("group_fairness.selection_rate").
     severity : "critical", "warning" or "notice"
     message : Message
-        The statement as a sentence.
+        The statement as a sentence; a plain text will do.
     who : mapping
         The people it is about, as column and value; empty for everyone.
     n : int
@@ -147,6 +147,7 @@ class Finding(Record, Shown, kind="finding"):
         return None if self.remedy is None else REMEDIES[self.remedy]
 
     def __post_init__(self) -> None:
+        take_texts(self, "message")
         object.__setattr__(self, "message", with_people(self.message))
         if self.remedy is not None and self.remedy not in REMEDIES:
             raise ValueError(f"There is no remedy {self.remedy!r}.{close_to(self.remedy, REMEDIES)}")

@@ -16,7 +16,7 @@ from isonomia.errors import DataError, NotApplicable, SpecError, close_to
 from isonomia.evidence.column import Format
 from isonomia.evidence.finding import Finding
 from isonomia.evidence.table import Table
-from isonomia.languages import Message, Record
+from isonomia.languages import Message, Record, take_texts
 from isonomia.parameters import unknown_name
 
 
@@ -31,6 +31,9 @@ class Picture(Record, kind="picture"):
     table: str
     title: Message
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        take_texts(self, "title")
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Result(Record, Shown, kind="result"):
     code : str
         The examination's stable name.
     title : Message
-        What it is called in a report.
+        What it is called in a report. Here, and in `notes` and `titles`, a plain text will do.
     tables : mapping of Table
         By name; the first is the main one.
     values : mapping
@@ -88,6 +91,9 @@ class Result(Record, Shown, kind="result"):
     notes: tuple[Message, ...] = ()
     titles: Mapping[str, Message] = field(default_factory=dict, kw_only=True)
     formats: Mapping[str, Format] = field(default_factory=dict, kw_only=True)
+
+    def __post_init__(self) -> None:
+        take_texts(self, "title", "notes", "titles")
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

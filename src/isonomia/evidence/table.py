@@ -12,7 +12,7 @@ from isonomia.data import Backend, to_frame
 from isonomia.display import Shown
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence.column import Column, Values, plain
-from isonomia.languages import Message, Record, msg
+from isonomia.languages import Message, Record, msg, take_texts
 
 
 def free_name(name: str, taken: Container[str]) -> str:
@@ -32,7 +32,7 @@ class Table(Record, Shown, kind="table"):
     ----------
     columns : tuple of Column
     title : Message, optional
-        The table's own title.
+        The table's own title; a plain text will do.
     backend : "pandas", "polars" or "pyarrow", optional
         The kind of frame the user gave, and gets back; None where arrays were given.
 
@@ -51,6 +51,7 @@ class Table(Record, Shown, kind="table"):
     backend: Backend | None = None
 
     def __post_init__(self) -> None:
+        take_texts(self, "title")
         if len(set(self.names)) < len(self.columns):
             raise ValueError(f"The columns of a table must have different names; got {', '.join(self.names)}.")
         lengths = {column.name: len(column) for column in self.columns}

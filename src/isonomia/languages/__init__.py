@@ -4,7 +4,7 @@ from isonomia.languages.encoding import Encoded, Record, decode, encode
 from isonomia.languages.error_texts import error_message, error_text
 from isonomia.languages.faults import fault_message
 from isonomia.languages.locales import Language, Locale, check_language, languages, locale, translate
-from isonomia.languages.message import Message, msg, once
+from isonomia.languages.message import Message, as_message, msg, once, take_texts
 from isonomia.languages.naming import Name
 from isonomia.languages.people import ColumnName, OutcomeName, People, column_names, with_people
 from isonomia.languages.words import Words
@@ -20,6 +20,7 @@ __all__ = [
     "People",
     "Record",
     "Words",
+    "as_message",
     "check_language",
     "column_names",
     "decode",
@@ -31,6 +32,7 @@ __all__ = [
     "locale",
     "msg",
     "once",
+    "take_texts",
     "translate",
     "with_people",
 ]

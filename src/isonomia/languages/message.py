@@ -88,6 +88,33 @@ class Message(Encoded, kind="message"):
         return self.text()
 
 
+def as_message(text: Message | str) -> Message:
+    """A message as it is; a plain text as one without gaps, which reads the same in every language.
+
+    >>> as_message("Shortlists {2024}").text("pt-BR")
+    'Shortlists {2024}'
+    """
+    if isinstance(text, Message):
+        return text
+    known = getattr(text, "message", None)  # of a `Name`
+    return known if isinstance(known, Message) else Message.literal(text)
+
+
+def take_texts(made: object, *names: str) -> None:
+    """Put messages in place of plain texts in some fields of a frozen dataclass; each is one, several, or a mapping."""
+    for name in names:
+        given = getattr(made, name)
+        taken = given
+        if isinstance(given, str):
+            taken = as_message(given)
+        elif isinstance(given, tuple | list) and any(isinstance(one, str) for one in given):
+            taken = tuple(map(as_message, given))
+        elif isinstance(given, Mapping) and any(isinstance(one, str) for one in given.values()):
+            taken = {key: as_message(one) for key, one in given.items()}
+        if taken is not given:
+            object.__setattr__(made, name, taken)
+
+
 def once(notes: Iterable[Message]) -> tuple[Message, ...]:
     """Each note once, in order.
 

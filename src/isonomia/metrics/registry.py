@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from isonomia.data import Task
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import Format
-from isonomia.languages import Message
+from isonomia.languages import Message, take_texts
 from isonomia.models import Surface, SurfaceKind
 from isonomia.parameters import Entry, Several
 from isonomia.registry import Registry
@@ -138,6 +138,7 @@ class Metric:
     caution: Callable[[NDArray[Any]], Message | None] | None = None
 
     def __post_init__(self) -> None:
+        take_texts(self, "title", "undefined", "aliases")
         needed = {
             "counts": self.from_counts is not None,
             "means": self.quantities is not None and self.from_sums is not None,

@@ -68,7 +68,7 @@ def own_fix(
         )
     label = name or type(instance).__name__
     described = {"id": label, "title": Message.literal(title or label), "about": Message.literal(about)}
-    known = next((entry for entry in MITIGATIONS if entry.estimator is type(instance)), None)
+    known = next((entry for entry in MITIGATIONS.added() if entry.estimator is type(instance)), None)
     if known is not None:
         chosen = {one.name: getattr(instance, one.name) for one in known.parameters}
         return replace(known, **described, options=chosen)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from isonomia.data import Task
-from isonomia.languages import Message
+from isonomia.languages import Message, take_texts
 from isonomia.parameters import Parameter, parameters_of, read_options
 from isonomia.registry import Registry
 
@@ -29,7 +29,7 @@ class Mitigation:
     id : str
         Its name in code and specs.
     title, about : Message
-        Its name in a report and one line on what it does.
+        Its name in a report and one line on what it does. Plain texts will do.
     stage : "before", "in" or "after"
         Whether it changes the training data, the training, or the predictions.
     estimator : type
@@ -65,6 +65,9 @@ class Mitigation:
     options: Mapping[str, Any] = field(default_factory=dict)
     slow: bool = False
     reference: str = ""
+
+    def __post_init__(self) -> None:
+        take_texts(self, "title", "about")
 
     @property
     def purpose(self) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.evidence import Column, Estimate, Picture, Table
-from isonomia.languages import Message
+from isonomia.languages import Message, take_texts
 
 if TYPE_CHECKING:
     from isonomia.discovery.subgroups.problem import Problem
@@ -61,6 +61,9 @@ class Subgroup:
     measure: Message | None = None
     measured: Problem | None = None
 
+    def __post_init__(self) -> None:
+        take_texts(self, "message", "measure")
+
     @property
     def names(self) -> tuple[str, ...]:
         """The features that it is about."""
@@ -107,7 +110,7 @@ class Search:
     complete : bool
         False where a limit of time or memory cut the search short: what is there is right, what is missing is unknown.
     measure : Message
-        What was examined, in words ("false positive rate").
+        What was examined, in words ("false positive rate"); a plain text will do.
     style : "pct" or "num"
         How that quantity is written.
     columns : tuple of Column
@@ -133,3 +136,6 @@ class Search:
     values: Mapping[str, Any] = field(default_factory=dict)
     details: Any = None
     discriminating: tuple[Subgroup, ...] | None = None
+
+    def __post_init__(self) -> None:
+        take_texts(self, "measure", "notes")
