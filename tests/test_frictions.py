@@ -115,7 +115,7 @@ GONE = {
         "docs/tutorial.md",
         "docs/guide-python.md",
         "docs/guide-files.md",
-        "tests/test_guides.py::test_the_notebook_runs",
+        "tests/test_notebook.py::test_what_cells_end_with_shows_itself",
     ),
     "There is no -h, no completion, no list of checks and policies": (
         "tests/cli/test_exits.py::test_version_and_help",
