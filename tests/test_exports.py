@@ -54,13 +54,33 @@ def summary(thing: object) -> str | None:
     return text.splitlines()[0] if text else None
 
 
+def call(name: str, thing: object) -> str:
+    """How it is called: a function with its parameters and short defaults; a class with at most twelve of them."""
+    try:
+        parameters = [one for one in inspect.signature(thing).parameters.values() if one.name != "self"]  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return name
+    if inspect.isclass(thing) and not 0 < len(parameters) <= 12:
+        return name
+    shown, starred = [], False
+    for one in parameters:
+        if one.kind is one.KEYWORD_ONLY and not starred:
+            shown.append("*")
+        starred |= one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
+        stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+        plain = one.default is None or isinstance(one.default, bool | int | float | str)
+        default = "" if one.default is one.empty else f"={one.default!r}" if plain else "=..."
+        shown.append(f"{stars}{one.name}{default}")
+    return f"{name}({', '.join(shown)})"
+
+
 def cell(text: str) -> str:
     """A text as a cell of a Markdown table."""
     return text.replace("\\|", "|").replace("|", "\\|")
 
 
 def page() -> str:
-    """Every public class and function with the first line of its docstring, by room."""
+    """Every public class and function with its parameters and the first line of its docstring, by room."""
     lines = [
         "# Public names",
         "",
@@ -71,7 +91,11 @@ def page() -> str:
         module = importlib.import_module(room)
         things = {name: getattr(module, name) for name in module.__all__ if not name.startswith("_")}
         lines += ["", f"## `{room}`", "", (summary(module) or "").strip(), "", "| name | what it is |", "|---|---|"]
-        lines += [f"| `{name}` | {cell(text)} |" for name, thing in things.items() if (text := summary(thing))]
+        lines += [
+            f"| `{cell(call(name, thing))}` | {cell(text)} |"
+            for name, thing in things.items()
+            if (text := summary(thing))
+        ]
     return "\n".join(lines).replace("``", "`") + "\n"
 
 
