@@ -84,7 +84,7 @@ def page() -> str:
     lines = [
         "# Public names",
         "",
-        "Written from the docstrings by `make exports`. `help(iso.fairness.group_metrics)` shows one whole:",
+        "Written from signatures and docstrings by `make exports`. `help(iso.fairness.group_metrics)` shows one whole:",
         "parameters, formula, what its interval assumes, an example that runs.",
     ]
     for room in rooms():

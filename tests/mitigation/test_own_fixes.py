@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from typer.testing import CliRunner
 
 import isonomia as iso
+from isonomia.cli.app import app
 from isonomia.mitigation import MITIGATIONS, Thresholds, own_fix
 
 N = 3000
@@ -118,6 +121,30 @@ def test_failures_are_told_and_cost_that_fix_alone(people: pd.DataFrame) -> None
     weighted = people.assign(w=1.5)
     rows = table(iso.mitigate(weighted, methods=["reweighing", Blind], weight="w", **OPTIONS))
     assert "its fit takes no `sample_weight`" in rows.loc["Blind", "note"]
+
+
+def test_of_parts_of_scikit_learn_it_is_saved_and_loaded(people: pd.DataFrame, tmp_path: Path) -> None:
+    """A class of a user's is code, which is loaded only by whoever trusts it; the error names it."""
+    found = iso.mitigate(people, methods=[LogisticRegression(class_weight="balanced"), Blind], **OPTIONS)
+    path = found.save(tmp_path / "fix.skops", "LogisticRegression")
+    again = iso.mitigation.load(path)
+    assert list(again.predict(people.head(200))) == list(found.fitted["LogisticRegression"].predict(people.head(200)))
+    with pytest.raises(iso.UntrustedError, match=r"test_own_fixes\.Blind"):
+        found.save(tmp_path / "blind.skops", "Blind")
+
+
+def test_the_command_tells_that_code_is_not_written(
+    people: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Page and record are there, and the exit code is the verdict's."""
+    monkeypatch.setitem(MITIGATIONS._entries, "everyone_a_man", own_fix(Blind, "everyone_a_man"))
+    people.to_csv(tmp_path / "people.csv", index=False)
+    options = ["--target", "hired", "--positive", "yes", "--protected", "sex", "--limit", "0.1", "--seed", "0"]
+    out = ["--methods", "everyone_a_man", "--out", str(tmp_path / "out")]
+    ended = CliRunner().invoke(app, ["mitigate", str(tmp_path / "people.csv"), *options, *out])
+    assert ended.exit_code == 0, ended.output
+    assert "The best fix is not written to a file" in ended.output
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"mitigation.html", "mitigation.json"}
 
 
 def test_what_is_no_fix_is_refused(people: pd.DataFrame) -> None:

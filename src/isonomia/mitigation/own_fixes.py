@@ -67,7 +67,7 @@ def own_fix(
             "or `fit_scores` and `predict_scores` for a fix of scores."
         )
     label = name or type(instance).__name__
-    described = {"id": label, "title": Message.literal(title or label), "about": Message.literal(about)}
+    described: dict[str, Any] = {"id": label, "title": Message.literal(title or label), "about": Message.literal(about)}
     known = next((entry for entry in MITIGATIONS.added() if entry.estimator is type(instance)), None)
     if known is not None:
         chosen = {one.name: getattr(instance, one.name) for one in known.parameters}

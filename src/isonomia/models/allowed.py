@@ -258,6 +258,7 @@ def _fixes() -> Iterator[Allowed]:
         ("after.calibrated_odds", "CalibratedOdds"),
         ("after.match", "Match"),
         ("after.calibrate", "CalibrateByGroup"),
+        ("own_fixes", "OwnFix"),
         ("judging.transformed", "BehindSteps"),
         ("judging.transformed", "Transformed"),
     ):

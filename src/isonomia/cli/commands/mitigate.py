@@ -13,7 +13,8 @@ from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import AnalysisName, MaxSeconds, Policy, Seed, StoreAddress
 from isonomia.cli.options.table import TableOptions
 from isonomia.cli.output.screen import Screen
-from isonomia.languages import Name, msg
+from isonomia.errors import UntrustedError
+from isonomia.languages import Name, error_message, msg
 
 if TYPE_CHECKING:
     from isonomia.evidence import Table
@@ -174,7 +175,11 @@ def write(screen: Screen, result: Mitigated | Durability, out: Path) -> None:
     write_result(screen, result, out / "mitigation.html", _record(result))
     if result.best not in (None, "none"):
         suffix = ".json" if MITIGATIONS[result.best].stage == "after" else ".skops"
-        path, period = str(result.save(out / f"fix{suffix}")), result.values.get("fitted_on")
+        try:
+            path, period = str(result.save(out / f"fix{suffix}")), result.values.get("fitted_on")
+        except UntrustedError as error:  # of another package: everything else about it is written
+            screen.say(msg("The best fix is not written to a file: {reason}", reason=error_message(error)))
+            return
         if period is None:
             screen.say(msg("The best fix, fitted on all rows: {path}", path=path))
         else:
