@@ -64,7 +64,7 @@ def test_the_rules_of_scikit_learn(estimator: Any, check: Any) -> None:
 
 @parametrize_with_checks(NETWORKS)  # type: ignore[untyped-decorator]
 def test_the_rules_of_scikit_learn_for_networks(estimator: Any, check: Any) -> None:
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed; pip install 'isonomia[torch]'")
     pytest.importorskip("fairlearn.adversarial")
     check(estimator)
 

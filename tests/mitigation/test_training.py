@@ -177,7 +177,7 @@ def test_a_minimax_of_one_loss_changes_little() -> None:
 
 def test_an_adversary_takes_part() -> None:
     """Adversarial training promises no limit: it runs, is reproducible, and the adversary changes decisions."""
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed; pip install 'isonomia[torch]'")
     pytest.importorskip("fairlearn.adversarial")
     X, y, sex = applicants(500)
 
@@ -196,7 +196,7 @@ def test_an_adversary_takes_part() -> None:
 
 def test_an_adversary_closes_a_gap_of_few_people_with_texts() -> None:
     """`mitigate` puts it behind the steps that prepare features; few rows are gone through until it has learnt."""
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed; pip install 'isonomia[torch]'")
     pytest.importorskip("fairlearn.adversarial")
     X, y, sex = applicants(600)
     where = np.where(X[:, 1] > 0, "north", "south")
@@ -210,7 +210,7 @@ def test_an_adversary_closes_a_gap_of_few_people_with_texts() -> None:
 @pytest.mark.parametrize("goal", ["demographic_parity", "equalized_odds"])
 def test_a_step_leaves_out_what_helps_the_adversary(goal: Any) -> None:
     """What is followed is g - <g, u> u - alpha a, computed here from gradients of the two losses."""
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed; pip install 'isonomia[torch]'")
     pytest.importorskip("fairlearn.adversarial")
     X, y, sex = applicants(60)
     network = Adversarial(goal=goal, alpha=0.7, layers=[5], epochs=1, batch_size=60)._template()
@@ -232,7 +232,7 @@ def test_a_step_leaves_out_what_helps_the_adversary(goal: Any) -> None:
 
 def test_an_adversary_that_has_nothing_to_learn_does_not_stop_the_training(tmp_path: Path) -> None:
     """Its gradient vanishes: the step is that of the prediction alone."""
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed; pip install 'isonomia[torch]'")
     pytest.importorskip("fairlearn.adversarial")
     X, y, _ = applicants(200)
     options: dict[str, Any] = {"layers": [8], "epochs": 30, "learning_rate": 0.02, "batch_size": 50}
@@ -247,7 +247,7 @@ def test_an_adversary_that_has_nothing_to_learn_does_not_stop_the_training(tmp_p
 
 
 def test_a_network_needs_finite_numbers_two_classes_and_a_step_that_does_not_diverge() -> None:
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed; pip install 'isonomia[torch]'")
     pytest.importorskip("fairlearn.adversarial")
     X, y, sex = applicants(200)
     network = Adversarial(layers=[4], epochs=1, batch_size=50)
@@ -277,7 +277,7 @@ def test_rows_are_taken_as_often_as_their_weights_ask(weights: list[float], seed
 
 def test_an_adversary_counts_people_by_their_weight() -> None:
     """Equal weights change nothing, those of one outcome move decisions there, people without weight are left out."""
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed; pip install 'isonomia[torch]'")
     pytest.importorskip("fairlearn.adversarial")
     X, y, sex = applicants(500)
     network = Adversarial(layers=[8], epochs=6, learning_rate=0.01, batch_size=100)
@@ -294,7 +294,7 @@ def test_an_adversary_counts_people_by_their_weight() -> None:
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 def test_a_trained_network_decides_as_fairlearns_and_is_saved(task: str, tmp_path: Path) -> None:
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed; pip install 'isonomia[torch]'")
     pytest.importorskip("fairlearn.adversarial")
     X, y, sex = applicants(400)
     y = {
