@@ -90,8 +90,16 @@ def found_in(data: Any, asked: str) -> dict[str, Any]:
     result = find_subgroups(data, k=4, **SEARCHES[asked])
     assert not any("were examined" in str(note) for note in result.notes)
     found = result.to_dict()
-    found["metrics"] = {name: value for name, value in found["metrics"].items() if name not in APART}
+    found["metrics"] = _without_times(found["metrics"])
     return found
+
+
+def _without_times(metrics: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _without_times(value) if isinstance(value, dict) else value
+        for name, value in metrics.items()
+        if name not in APART
+    }
 
 
 def written(table: str, folder: Path) -> tuple[Path, dict[str, Any], pl.DataFrame]:

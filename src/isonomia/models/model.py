@@ -148,8 +148,9 @@ class Model:
             The favourable class where the dataset does not name one; of several classes one or a list of them.
         threshold : float, optional
             Cut of the probability (or score) of the positive class. By default the model decides as its own
-            `predict` does: its most probable class, or the sign of its score. A score of a function is not cut at all
-            unless this is given.
+            `predict` does: classes of scikit-learn, XGBoost and LightGBM that take the most probable class (or the sign
+            of the score) are asked once, every other one for its decisions as well. A score of a function is not cut
+            at all unless this is given.
         output : "label", "probability", "score" or "continuous", optional
             What it returns, or which of its answers to ask for. A function that does not say is told apart: two
             columns or more are probabilities; for a regression all is numbers; texts, booleans, whole numbers and

@@ -109,7 +109,7 @@ def samples_needed(decide: Callable[[Floats, NDArray[np.int64]], Verdict]) -> in
     Examples
     --------
     >>> samples_needed(lambda ones, n: decide_ratio(0.15 * ones, 0.5 * ones, n, 0.15, 0.5e-10))
-    843
+    793
     """
     sizes = np.unique(np.geomspace(2, MOST_NEEDED, 400).astype(np.int64))
     for _ in range(8):  # the first clear size lies between two of them: look closer there
