@@ -45,7 +45,8 @@ def report(data: iso.Dataset) -> iso.Report:
 def test_a_criterion_prints_its_rates_its_gap_and_its_outcome(data: iso.Dataset) -> None:
     text = str(iso.fairness.demographic_parity(data))
     assert {"20.0%", "60.0%"} <= set(text.replace("\n", " ").split()), "the rates of both groups"
-    assert "above the 10.0% allowed" in text
+    assert "The gap is 40.0 points" in text
+    assert "above the 10.0 points allowed" in text
     assert "difference: 40.0 points [" in text, "the gap with its interval"
     assert any(line.startswith("F ") and "200" in line for line in text.splitlines()), "a row of the first table"
 

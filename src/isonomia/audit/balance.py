@@ -6,8 +6,9 @@ from itertools import combinations
 
 from isonomia.audit.multiplicity import Families
 from isonomia.counting import tally
+from isonomia.data import OTHER
 from isonomia.evidence import Column, Result, Table, thresholds_table
-from isonomia.languages import msg
+from isonomia.languages import Message, msg
 from isonomia.subject import Subject
 
 TITLE = msg("Balance sheet")
@@ -20,6 +21,8 @@ def balance_sheet(subject: Subject, families: Families) -> Result:
         (msg("rows without a target, left out"), subject.n_dropped),
         (msg("rows used"), len(subject)),
     ]
+    if subject.outcome.surface.other is not None:
+        lines.append(_of_another_kind(subject))
     if subject.weights is not None:
         lines.append((msg("effective rows after weighting"), int(_effective(subject))))
     attributes = _attributes(subject)
@@ -43,6 +46,15 @@ def balance_sheet(subject: Subject, families: Families) -> Result:
     values = {"rows_given": subject.n_given, "rows_used": len(subject)}
     titles = {"rows_given": msg("rows given"), "rows_used": msg("rows used")}
     return Result("balance_sheet", TITLE, tables, values, titles=titles)
+
+
+def _of_another_kind(subject: Subject) -> tuple[Message, int]:
+    """How many answers are none of the known labels, and how they count."""
+    surface = subject.outcome.surface
+    n = int((surface.other if subject.counts is None else subject.counts[surface.other]).sum())  # type: ignore[union-attr]
+    if OTHER in surface.classes:
+        return msg("answers of another kind, counted apart"), n
+    return msg("answers of another kind, counted as unfavourable"), n
 
 
 def _attributes(subject: Subject) -> Table:

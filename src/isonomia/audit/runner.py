@@ -120,6 +120,8 @@ def audit(
     events.check()
     subject = Subject.of(data, model, progress=events, counted=True, **given, **asdict(settings))
     _ = subject.surface  # raises an error where there are no predictions
+    if subject.surface.other is not None and subject.surface.other.any():
+        chosen = choose_checks([entry.id for entry in chosen], ["other_answers"])
     timings["prediction"] = time.perf_counter() - started
     found = examine_all(chosen, subject, read, rules, settled=reference is not None)
     begun = time.perf_counter()

@@ -63,6 +63,8 @@ class DataSpec(BaseModel):
     """How to read a column: numeric, integer, boolean, category or datetime."""
     task: Task | None = None
     """binary, multiclass or regression; else read off the target."""
+    other_answers: Literal["error", "unfavourable", "apart"] | None = None
+    """Predictions that are none of the target's values: refused, unfavourable, or apart as an outcome of their own."""
     name: str | None = None
     """What to call the data in the report."""
     labels: dict[str, str | dict[Any, str]] = Field(default_factory=dict)
@@ -202,7 +204,7 @@ class Spec(BaseModel):
 #: Options of the data that may stand at the top of a spec, beside `dataset`.
 LIFTED = (
     *("target", "positive", "protected", "privileged", "prediction", "score"),
-    *("weight", "time", "task", "features", "ignore", "labels"),
+    *("weight", "time", "task", "features", "ignore", "labels", "other_answers"),
 )
 #: Another name of `protected`, for one attribute or several.
 SENSITIVE = "sensitive_feature"

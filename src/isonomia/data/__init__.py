@@ -22,6 +22,7 @@ from isonomia.data.frames import (
     wrap,
 )
 from isonomia.data.labels import favourable_classes, index_of, listed, look_like_scores, ordered, two_classes
+from isonomia.data.other_answers import HINT, OTHER, OTHER_ANSWERS, OtherAnswers, recoded
 from isonomia.data.reading import read
 from isonomia.data.roles import RoleOptions, Roles
 from isonomia.data.schema import Kind, Task, kind_of, kind_of_values, task_of
@@ -44,6 +45,11 @@ __all__ = [
     "Task",
     "backend_of",
     "bands_note",
+    "HINT",
+    "OTHER",
+    "OTHER_ANSWERS",
+    "OtherAnswers",
+    "recoded",
     "check_weights",
     "default_backend",
     "estimator_backend",

@@ -25,6 +25,7 @@ from isonomia.data.engines.role_counts import (
 )
 from isonomia.data.engines.rows import row_bytes
 from isonomia.data.frames import backend_of, default_backend
+from isonomia.data.other_answers import OTHER_ANSWERS, OtherAnswers
 from isonomia.data.outcomes import given_favourable, given_task
 from isonomia.data.packed import Packed
 from isonomia.data.role_table import RoleTable
@@ -91,6 +92,10 @@ class Dataset(RoleTable):
         What to call columns and values in a report: ``{"dti": "debt to income", "sex": {"F": "women", "M": "men"}}``.
         Among the values of a column the key ``""`` is its own name; ``{"race x sex": {"Black x F": "Black women"}}``
         names people who share several values.
+    other_answers : "error", "unfavourable" or "apart", optional
+        What happens to predictions that are none of the target's values, such as a language model's "I cannot answer
+        that.", and to empty ones: they are refused, count as the unfavourable outcome, or are an outcome of their own.
+        The balance sheet counts them; where groups get them at different rates an audit says so.
 
     Examples
     --------
@@ -119,6 +124,7 @@ class Dataset(RoleTable):
         task=Choice(TASKS).or_none(),
         name=Text().or_none(),
         labels=Keyed(Anything("a name, or names of values")).or_none(),
+        other_answers=OTHER_ANSWERS.or_none(),
     )
     def __init__(
         self,
@@ -138,6 +144,7 @@ class Dataset(RoleTable):
         task: Task | None = None,
         name: str | None = None,
         labels: Mapping[str, Any] | None = None,
+        other_answers: OtherAnswers | None = None,
     ) -> None:
         options: RoleOptions = {
             "target": target,
@@ -154,6 +161,7 @@ class Dataset(RoleTable):
             "task": task,
             "name": name,
             "labels": labels,
+            "other_answers": other_answers,
         }
         self._build(frame, options, known=False)
 
@@ -205,6 +213,7 @@ class Dataset(RoleTable):
         outcome = roles.target or roles.prediction
         self.task = given_task(table, outcome, options.get("task"), self.kinds, known=known, predicted=roles.prediction)
         self.favourable = given_favourable(table, roles, options.get("positive"), self.task, known=known)
+        self.other_answers = options.get("other_answers") or "error"
         self.labels = dict(options.get("labels") or {})
         self.words = read_labels(self.labels, table, roles, known=known, columns_given=columns)
 

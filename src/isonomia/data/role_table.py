@@ -23,6 +23,7 @@ from isonomia.data.engines.role_counts import score_ends
 from isonomia.data.frames import Backend
 from isonomia.data.identifiers import counted_identifiers, is_identifier
 from isonomia.data.labels import ordered
+from isonomia.data.other_answers import OtherAnswers
 from isonomia.data.packed import Packed
 from isonomia.data.roles import RoleOptions, Roles, check_column
 from isonomia.data.schema import Kind, Task
@@ -57,6 +58,8 @@ class RoleTable:
         Protected attributes whose bands were proposed, not given.
     reading_notes : tuple of Message
         Sentences about how the table was read from a file; `isonomia.read` sets them.
+    other_answers : "error", "unfavourable" or "apart"
+        How predictions are counted that are none of the target's values.
     name, labels, words
         What the data, their columns and values are called in a report.
     """
@@ -75,6 +78,7 @@ class RoleTable:
     reading_notes: tuple[Message, ...]
     name: str | None
     labels: Mapping[str, Any]
+    other_answers: OtherAnswers
     words: Words
     backend: Backend
     _packed: Packed
@@ -286,4 +290,5 @@ class RoleTable:
             "task": self.task,
             "name": self.name,
             "labels": self.labels or None,
+            "other_answers": self.other_answers,
         }

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from isonomia.data.bands import Bands, propose_bands
 from isonomia.data.columns import distinct, is_nested, numbers
 from isonomia.data.labels import index_of
+from isonomia.data.other_answers import OtherAnswers
 from isonomia.data.schema import KINDS, Kind, Task
 from isonomia.data.weights import check_weights
 from isonomia.errors import DataError, SpecError, close_to
@@ -59,6 +60,7 @@ class RoleOptions(TypedDict, total=False):
     task: Task | None
     name: str | None
     labels: Mapping[str, Any] | None
+    other_answers: OtherAnswers | None
 
 
 def given_roles(options: RoleOptions) -> Roles:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Task, index_of, listed, look_like_scores, ordered, two_classes
+from isonomia.data import OTHER, OtherAnswers, Task, index_of, listed, look_like_scores, ordered, recoded, two_classes
 from isonomia.errors import DataError, ModelError
 from isonomia.models._predictors import Answer, as_values, largest
-from isonomia.models.classes import distinct
+from isonomia.models.classes import distinct, refuse_near_misses
 from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
 
 
@@ -29,6 +29,7 @@ class Question:
     positive : the favourable value, where there are two classes
     classes : the caller's names for the model's classes, in the model's own order
     threshold : where to cut probabilities or scores; None leaves the decision to the model
+    other : how decisions are counted that are none of the values of the target
     """
 
     n: int
@@ -38,6 +39,7 @@ class Question:
     positive: Any = None
     classes: tuple[Any, ...] | None = None
     threshold: float | None = None
+    other: OtherAnswers = "error"
 
 
 def read_answer(answer: Answer, question: Question) -> Surface:
@@ -251,6 +253,20 @@ def _scores(values: NDArray[Any], answer: Answer, question: Question) -> Surface
 
 
 def _labels(values: NDArray[Any], answer: Answer, question: Question) -> Surface:
+    """The surface of decisions; those of another kind are counted as the question says."""
+    if question.other == "error" or values.ndim == 2:
+        return _decisions(values, answer, question)
+    known = question.classes or question.seen
+    refuse_near_misses(distinct(values), known, found_in=f"The model ({question.make})", target="the data")
+    decided, other = recoded(values.tolist(), known, question.positive, question.other, what="decision")
+    if question.other == "apart" and other.any():
+        surface = Surface.of_labels(decided, classes=ordered((*known, OTHER)), task="multiclass")
+    else:
+        surface = _decisions(decided, replace(answer, classes=None), replace(question, classes=None))
+    return replace(surface, other=other)
+
+
+def _decisions(values: NDArray[Any], answer: Answer, question: Question) -> Surface:
     if values.ndim == 2:
         raise ModelError(
             f"The model ({question.make}) returned {values.shape[1]} columns; expected one decision per row."

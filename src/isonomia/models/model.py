@@ -366,6 +366,7 @@ class Model:
             positive=data.positive if data.positive is not None else positive,
             classes=None if classes is None else tuple(classes),
             threshold=self._options.get("threshold"),
+            other=data.other_answers,
         )
         self._question = (weakref.ref(data), question)
         return question

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Task, index_of, listed, look_like_scores, to_numpy
+from isonomia.data import HINT, Task, index_of, listed, look_like_scores, to_numpy
 from isonomia.errors import DataError, NotApplicable
 from isonomia.languages import msg
 from isonomia.models.thresholds import GroupThresholds
-from isonomia.typing import Floats
+from isonomia.typing import Bools, Floats
 
 SurfaceKind = Literal["label", "probability", "score", "continuous"]
 Threshold = float | GroupThresholds
@@ -61,6 +61,7 @@ class Surface:
     continuous: NDArray[np.float64] | None = None
     threshold: Threshold = 0.5
     calibrated: bool | None = None
+    other: Bools | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.threshold, GroupThresholds) and self.kinds and len(self.threshold) != len(self):
@@ -101,6 +102,8 @@ class Surface:
     def take(self, rows: NDArray[Any]) -> Surface:
         """The predictions for some of the rows."""
         parts: dict[str, Any] = {name: getattr(self, name)[rows] for name in self.kinds}
+        if self.other is not None:
+            parts["other"] = self.other[rows]
         if isinstance(self.threshold, GroupThresholds):
             parts["threshold"] = self.threshold.take(rows)
         return replace(self, **parts)
@@ -233,7 +236,8 @@ def encode_labels(labels: Any, classes: Sequence[Any], *, what: str) -> NDArray[
     strange = [label for label, index in zip(column.labels, indices, strict=True) if index is None]
     if strange:
         raise DataError(
-            f"The {what} must be among {listed(classes, 8)}; got {listed(strange, 5)}. {look_like_scores(strange)}"
+            f"The {what} must be among {listed(classes, 8)}; got {listed(strange, 5)}. "
+            f"{look_like_scores(strange) or HINT}"
         )
     if indices == list(range(len(indices))):
         return column.codes

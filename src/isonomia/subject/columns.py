@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import Dataset, Task, index_of, kind_of_values, ordered, task_of, to_numpy, two_classes
+from isonomia.data import (
+    HINT,
+    Dataset,
+    OtherAnswers,
+    Task,
+    index_of,
+    kind_of_values,
+    listed,
+    look_like_scores,
+    ordered,
+    recoded,
+    task_of,
+    to_numpy,
+    two_classes,
+)
 from isonomia.errors import DataError
 from isonomia.models import Surface, check_probabilities, encode_labels, finite_numbers
 from isonomia.models.classes import refuse_foreign_labels, refuse_near_misses
 from isonomia.models.surface import as_numbers
 from isonomia.subject.truth import Truth, over_classes, read_truth
-from isonomia.typing import Floats
+from isonomia.typing import Bools, Floats
 
 ScoreKind = Literal["auto", "probability", "score"]
 
@@ -38,6 +52,8 @@ class OutcomeColumns:
         What messages call the columns; the last two are empty for arrays.
     score_classes : tuple
         The classes that the score columns are about, where they are named.
+    other : "error", "unfavourable" or "apart"
+        How predictions are counted that are none of the values of the true outcomes.
 
     Examples
     --------
@@ -55,11 +71,13 @@ class OutcomeColumns:
     predicted_name: str = ""
     score_names: tuple[str, ...] = ()
     score_classes: tuple[Any, ...] = ()
+    other: OtherAnswers = "error"
 
     @classmethod
     def of(cls, data: Dataset | None, reading: Mapping[str, Any]) -> OutcomeColumns:
         """The columns given as arrays; those of the dataset where none are given."""
         facts: dict[str, Any] = {name: reading.get(name, getattr(data, name, None)) for name in ("task", "positive")}
+        facts["other"] = reading.get("other_answers") or getattr(data, "other_answers", "error")
         true, true_name = reading.get("y_true"), "y_true"
         if true is None and data is not None and data.target is not None:
             true, true_name = data.column(data.target), data.target
@@ -87,7 +105,10 @@ class OutcomeColumns:
         true, predicted = self._codes(self.true, self.true_name), self._codes(self.predicted, "y_pred")
         scores = None if self.scores is None else as_numbers(self.scores, what="scores")
         n_columns = 1 if scores is None or scores.ndim == 1 else scores.shape[1]
-        task = self.task or self._inferred(true, predicted, n_columns)
+        task, other = self.task or self._inferred(true, predicted, n_columns), None
+        if self.other != "error" and predicted is not None and task != "regression":
+            predicted, other = self._recoded(true, predicted)
+            task = "multiclass" if self.other == "apart" and other.any() else task
         if task == "regression":
             numbers = scores if self.predicted is None else self.predicted
             surface = Surface("regression") if numbers is None else Surface.of_numbers(numbers)
@@ -105,7 +126,17 @@ class OutcomeColumns:
             if label is not None and len(label) != len(scores):
                 raise DataError(f"There are {len(label)} predictions, but {len(scores)} scores.")
             surface = self._with_scores(scores, surface, threshold, kind)
+        surface = surface if other is None else replace(surface, other=other)
         return surface, None if true is None else over_classes(true, classes, what=self.true_name)
+
+    def _recoded(self, true: Codes | None, predicted: Codes) -> tuple[Codes, Bools]:
+        """The predictions in the values of the true outcomes, and which are answers of another kind."""
+        truth, what = _known(true), f"prediction in '{self.predicted_name}'" if self.predicted_name else "prediction"
+        refuse_near_misses(_known(predicted), truth, found_in=f"The {what}", target=self.true_name)
+        labels = np.empty(predicted.size, dtype=object)
+        labels[:] = predicted.labels
+        answers, other = recoded(labels[predicted.codes].tolist(), truth, self.positive, self.other, what=what)
+        return Codes.encode(answers.tolist(), name=predicted.name), other
 
     def _codes(self, values: Any, name: str) -> Codes | None:
         """Encoded labels; None where the values are plainly numbers of a regression."""
@@ -140,6 +171,12 @@ class OutcomeColumns:
             refuse_foreign_labels(guesses, truth, found_in=found_in, target=self.true_name)
             refuse_near_misses(guesses, truth, found_in=found_in, target=self.true_name)
         labels = (*truth, *guesses)
+        if task == "binary" and len(truth) == 2 and len(ordered(labels)) > 2:
+            strange = [label for label in guesses if index_of(label, truth) is None]
+            raise DataError(
+                f"{found_in} has {listed(strange, 5)}, and the target '{self.true_name}' {listed(truth)} alone. "
+                f"{look_like_scores(strange) or HINT}"
+            )
         if task != "multiclass":
             names = [self.true_name] * (true is not None) + [self.predicted_name] * bool(self.predicted_name)
             shown = f"the labels in {' and '.join(map(repr, names))}" if self.predicted_name else "the labels"

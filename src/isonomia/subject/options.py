@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
-from isonomia.data import Missing, Task
+from isonomia.data import Missing, OtherAnswers, Task
 from isonomia.data.schema import TASKS
 from isonomia.errors import SpecError, close_to
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, Choice, Kind, renamed
@@ -79,6 +79,7 @@ class Reading(TypedDict, total=False):
     weight: str | None
     ignore: str | Sequence[str] | None
     labels: Mapping[str, Any] | None
+    other_answers: OtherAnswers | None
 
 
 class AllRoles(Reading, total=False):

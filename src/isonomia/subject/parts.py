@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import Dataset, check_weights
+from isonomia.data import OTHER, Dataset, check_weights
 from isonomia.events import Progress
 from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
@@ -82,10 +82,20 @@ class Parts:
             "rows": known,
             "settings": settings,
             "backend": backend_given(self.dataset, self.reading),
-            "notes": (*left_out, *banded, *self.notes),
+            "notes": (*left_out, *banded, *_of_another_kind(surface), *self.notes),
             "given_counts": self.counts,
             "progress": self.progress,
         }
+
+
+def _of_another_kind(surface: Surface) -> tuple[Message, ...]:
+    """How answers that are none of the known labels are counted, where there are any."""
+    if surface.other is None or not surface.other.any():
+        return ()
+    n = int(surface.other.sum())
+    if OTHER in surface.classes:
+        return (msg("{n:One answer is|# answers are} none of the known labels: an outcome of their own.", n=n),)
+    return (msg("{n:One answer is|# answers are} none of the known labels: counted as unfavourable.", n=n),)
 
 
 def _left_out(n: int) -> Message:

@@ -21,7 +21,7 @@ from isonomia.typing import Bools
 
 _ROLES = (
     *("target", "positive", "task", "protected", "privileged", "prediction", "score"),
-    *("weight", "time", "features", "ignore", "labels"),
+    *("weight", "time", "features", "ignore", "labels", "other_answers"),
 )
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from isonomia.data import Dataset
 
 Names = list[str] | None
+#: Roles that are passed on as they are.
+ROLES = ("target", "prediction", "weight", "time", "task", "other_answers")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,10 @@ class TableOptions:
     task: Annotated[
         Literal["binary", "multiclass", "regression"] | None,
         typer.Option("--task", metavar="T", help="binary, multiclass or regression; else read off the data."),
+    ] = None
+    other_answers: Annotated[
+        Literal["error", "unfavourable", "apart"] | None,
+        typer.Option("--other-answers", metavar="H", help="Answers outside the labels: error, unfavourable or apart."),
     ] = None
     features: Annotated[
         Names, typer.Option("--features", metavar="A,B", help="What a model sees; else all columns without a role.")
@@ -113,7 +119,7 @@ class TableOptions:
             "features": read_names(self.features or [], "--features"),
             "ignore": read_names(self.ignore or [], "--ignore"),
             "positive": read_positive(self.positive or []),
-            **{name: getattr(self, name) for name in ("target", "prediction", "weight", "time", "task")},
+            **{name: getattr(self, name) for name in ROLES},
         }
         given = {name: value for name, value in roles.items() if value}
         if not Path(self.data).exists() and self.data in catalog.names():
