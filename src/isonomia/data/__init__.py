@@ -22,7 +22,7 @@ from isonomia.data.frames import (
     wrap,
 )
 from isonomia.data.labels import favourable_classes, index_of, listed, look_like_scores, ordered, two_classes
-from isonomia.data.other_answers import HINT, OTHER, OTHER_ANSWERS, OtherAnswers, recoded
+from isonomia.data.other_answers import OTHER, OTHER_ANSWERS, OtherAnswers, look_like_answers, recoded
 from isonomia.data.reading import read
 from isonomia.data.roles import RoleOptions, Roles
 from isonomia.data.schema import Kind, Task, kind_of, kind_of_values, task_of
@@ -45,7 +45,7 @@ __all__ = [
     "Task",
     "backend_of",
     "bands_note",
-    "HINT",
+    "look_like_answers",
     "OTHER",
     "OTHER_ANSWERS",
     "OtherAnswers",

@@ -21,11 +21,6 @@ OtherAnswers = Literal["error", "unfavourable", "apart"]
 OTHER_ANSWERS = Choice(get_args(OtherAnswers))
 #: What the outcome is called that they are, where they are counted apart.
 OTHER = "other answer"
-#: What an error says that they stop.
-HINT = (
-    "Are these answers of another kind, such as refusals? Count them: other_answers='unfavourable', or 'apart' as an "
-    "outcome of their own."
-)
 
 
 def recoded(
@@ -54,6 +49,16 @@ def recoded(
     names = np.empty(len(labels), dtype=object)
     names[:] = [instead if index is None else known[index] for index in place]
     return names[codes], others[codes]
+
+
+def look_like_answers(labels: Sequence[Any]) -> str:
+    """A hint, where labels are texts: what may be done about refusals."""
+    if any(isinstance(label, str) for label in labels):
+        return (
+            "Are these answers of another kind, such as refusals? Count them: other_answers='unfavourable', or 'apart' "
+            "as an outcome of their own. "
+        )
+    return ""
 
 
 def _unfavourable(known: Sequence[Any], positive: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes
-from isonomia.data import HINT, Task, index_of, listed, look_like_scores, to_numpy
+from isonomia.data import Task, index_of, listed, look_like_answers, look_like_scores, to_numpy
 from isonomia.errors import DataError, NotApplicable
 from isonomia.languages import msg
 from isonomia.models.thresholds import GroupThresholds
@@ -237,7 +237,7 @@ def encode_labels(labels: Any, classes: Sequence[Any], *, what: str) -> NDArray[
     if strange:
         raise DataError(
             f"The {what} must be among {listed(classes, 8)}; got {listed(strange, 5)}. "
-            f"{look_like_scores(strange) or HINT}"
+            f"{look_like_scores(strange)}{look_like_answers(strange)}"
         )
     if indices == list(range(len(indices))):
         return column.codes

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import (
-    HINT,
     Dataset,
     OtherAnswers,
     Task,
     index_of,
     kind_of_values,
     listed,
-    look_like_scores,
+    look_like_answers,
     ordered,
     recoded,
     task_of,
@@ -170,13 +169,13 @@ class OutcomeColumns:
             found_in = f"The prediction column '{self.predicted_name}'" if self.predicted_name else "`y_pred`"
             refuse_foreign_labels(guesses, truth, found_in=found_in, target=self.true_name)
             refuse_near_misses(guesses, truth, found_in=found_in, target=self.true_name)
-        labels = (*truth, *guesses)
-        if task == "binary" and len(truth) == 2 and len(ordered(labels)) > 2:
             strange = [label for label in guesses if index_of(label, truth) is None]
-            raise DataError(
-                f"{found_in} has {listed(strange, 5)}, and the target '{self.true_name}' {listed(truth)} alone. "
-                f"{look_like_scores(strange) or HINT}"
-            )
+            if task == "binary" and len(truth) == 2 and look_like_answers(strange):
+                raise DataError(
+                    f"{found_in} has {listed(strange, 5)}, and the target '{self.true_name}' {listed(truth)} alone. "
+                    f"{look_like_answers(strange)}"
+                )
+        labels = (*truth, *guesses)
         if task != "multiclass":
             names = [self.true_name] * (true is not None) + [self.predicted_name] * bool(self.predicted_name)
             shown = f"the labels in {' and '.join(map(repr, names))}" if self.predicted_name else "the labels"
