@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -15,8 +18,29 @@ from isonomia.errors import SpecError, close_to
 
 #: A file larger than this is refused.
 MAX_BYTES = 1 << 20
+#: A content of more values, or nested more deeply, is refused before anything else looks at it.
+MAX_VALUES, MAX_DEPTH = 50_000, 100
+#: A whole number of more digits is refused: what it is compared with, and messages about it, would take for ever.
+MAX_DIGITS = 400
 
 M = TypeVar("M", bound=BaseModel)
+
+
+def path_of(name: str | os.PathLike[str]) -> Path:
+    """The path that a text names; an error where no file can be there: a false home, a name too long, a null.
+
+    >>> path_of("spec.yaml").name
+    'spec.yaml'
+    """
+    try:
+        path = Path(name).expanduser()
+        os.lstat(path)
+    except FileNotFoundError:
+        return path
+    except (OSError, ValueError, RuntimeError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        raise SpecError(f"{str(name)!r:.200} is not a path of a file: {cause}.") from None
+    return path
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
@@ -25,18 +49,68 @@ def read_mapping(path: Path) -> dict[str, Any]:
     A key that stands twice is refused, and so are YAML's aliases. Of YAML's words only ``true`` and ``false`` are
     booleans: ``yes`` and ``no`` are texts, as they are in most data.
     """
-    if path.stat().st_size > MAX_BYTES:
-        raise SpecError(f"{str(path)!r} is larger than {MAX_BYTES:,} bytes; a spec is a short text.")
     as_json = path.suffix == ".json"
+    raw = _content(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = raw.decode("utf-8-sig")
         content = json.loads(text, object_pairs_hook=_once) if as_json else yaml.load(text, Loader=_Plain)
     except (UnicodeDecodeError, ValueError, yaml.YAMLError, RecursionError) as error:
         cause = "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
         raise SpecError(f"{str(path)!r} cannot be read as {'JSON' if as_json else 'YAML'}: {cause}") from None
     if not isinstance(content, dict):
         raise SpecError(f"{str(path)!r} must hold a mapping of keys to values; it holds {type(content).__name__}.")
-    return {str(key): value for key, value in content.items()}
+    return {str(key): value for key, value in plain(content).items()}
+
+
+def plain(content: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The content as plain dicts, lists and texts, of bounded size and depth; whatever kind of mapping it comes in.
+
+    Each mapping is read once, so that everybody after this sees the same values; other objects stay as they are.
+    """
+    left = iter(range(MAX_VALUES))
+
+    def copied(value: Any, depth: int) -> Any:
+        if next(left, None) is None:
+            raise SpecError(f"The content holds more than {MAX_VALUES:,} values; a spec is a short text.")
+        if isinstance(value, str):
+            return str.__str__(value)  # one of a subclass may answer differently each time
+        if not isinstance(value, Mapping | list | tuple):
+            if isinstance(value, int) and value.bit_length() > MAX_DIGITS * 4:
+                raise SpecError(f"A whole number has more than {MAX_DIGITS} digits; no option takes one.")
+            return value
+        if depth == MAX_DEPTH:
+            raise SpecError(f"The content is nested more than {MAX_DEPTH} levels deep, or holds itself.")
+        if isinstance(value, Mapping):
+            pairs = list(_first_of(value.items()))
+            return {copied(key, depth + 1): copied(item, depth + 1) for key, item in pairs}
+        return [copied(item, depth + 1) for item in _first_of(value)]
+
+    try:
+        found: dict[Any, Any] = copied(content, 0)
+    except SpecError:
+        raise
+    except (Exception, SystemExit) as error:  # a mapping that somebody wrote may do anything when it is read
+        raise SpecError(f"The content cannot be read: {type(error).__name__} from {type(content).__name__}.") from error
+    return found
+
+
+def _first_of(items: Iterable[Any]) -> Iterator[Any]:
+    """So many items that one too many is seen; a content may never end."""
+    return islice(items, MAX_VALUES + 1)
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a regular file, at most `MAX_BYTES`; a device or a pipe is never waited for."""
+    try:
+        if not path.is_file():
+            raise SpecError(f"{str(path)!r} is not a file; give one in JSON or YAML.")
+        with contextlib.closing(os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb")) as file:
+            raw: bytes = file.read(MAX_BYTES + 1) or b""
+    except (OSError, ValueError) as error:
+        raise SpecError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    if len(raw) > MAX_BYTES:
+        raise SpecError(f"{str(path)!r} is larger than {MAX_BYTES:,} bytes; a spec is a short text.")
+    return raw
 
 
 def read_value(text: str) -> Any:
@@ -57,7 +131,7 @@ def validated(model: type[M], content: Mapping[str, Any], where: str, *, also: S
     `also` names keys that are allowed at the top and were taken out before; they are offered as close matches.
     """
     try:
-        return model.model_validate(dict(content))
+        return model.model_validate(plain(content))
     except ValidationError as error:
         found = [{**item, "loc": _without_tags(item["loc"], content), "tags": item["loc"]} for item in error.errors()]
         raise problems_of([_problem(item, model, also) for item in found if not _follows(item, found)], where) from None
@@ -72,7 +146,12 @@ def problems_of(problems: Sequence[str], where: str) -> SpecError:
 class _Plain(yaml.SafeLoader):
     """YAML without surprises."""
 
+    composed = 0
+
     def compose_node(self, parent: Any, index: Any) -> Any:
+        self.composed += 1
+        if self.composed > MAX_VALUES:
+            raise yaml.YAMLError(f"it holds more than {MAX_VALUES:,} values; a spec is a short text")
         if self.check_event(yaml.AliasEvent):  # a few of them can unfold to more than memory holds
             event = self.peek_event()  # type: ignore[no-untyped-call]
             raise yaml.YAMLError(f"aliases (*{event.anchor}) are not allowed; write the value out")
@@ -83,6 +162,14 @@ class _Plain(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+def _whole_number(loader: Any, node: Any) -> int:
+    if len(node.value) > MAX_DIGITS:
+        raise yaml.YAMLError(f"a whole number has more than {MAX_DIGITS} digits")
+    found: int = loader.construct_yaml_int(node)
+    return found
+
+
+_Plain.add_constructor("tag:yaml.org,2002:int", _whole_number)
 _Plain.yaml_implicit_resolvers = {
     sign: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:bool"]
     for sign, found in yaml.SafeLoader.yaml_implicit_resolvers.items()

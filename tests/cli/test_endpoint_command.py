@@ -71,7 +71,7 @@ def test_audit_and_run_ask_the_same_server(address: str, table: Path) -> None:
         "model": {"path": address, "endpoint": {"batch": 70, "headers": {"X-Key": "secret"}}},
     }
     (table.parent / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-    ended = runner.invoke(app, ["run", str(table.parent / "spec.json"), "--json"])
+    ended = runner.invoke(app, ["run", str(table.parent / "spec.json"), "--trust-only", address, "--json"])
     assert ended.exit_code == 0, ended.output
     assert json.loads(ended.stdout)["checks"]["performance"] == audited["checks"]["performance"]
     assert "secret" not in ended.stdout

@@ -138,8 +138,8 @@ def test_ctrl_c_leaves_nothing_half_written(command: str, tmp_path: Path) -> Non
     rows = "".join(f"{i % 7},{'FM'[i % 2]},{int(i % 7 > 2)}\n" for i in range(400))
     (tmp_path / "data.csv").write_text("x,sex,y\n" + rows)
     (tmp_path / "spec.json").write_text(
-        '{"dataset": "data.csv", "target": "y", "protected": ["sex"], "model": {"path": "slow_model:predict", '
-        '"trust": true}, "checks": ["perturb"], "options": {"perturb": {"n_trials": 1000}}, "out": "out"}'
+        '{"dataset": "data.csv", "target": "y", "protected": ["sex"], "model": "slow_model:predict", '
+        '"checks": ["perturb"], "options": {"perturb": {"n_trials": 1000}}, "out": "out"}'
     )
     model = ["--model", "slow_model:predict", "--trust"]
     roles = ["data.csv", "--target", "y", "--protected", "sex", *model]
@@ -147,7 +147,7 @@ def test_ctrl_c_leaves_nothing_half_written(command: str, tmp_path: Path) -> Non
         "audit": ["audit", *roles, "--checks", "full", "--out", "out", "--junit", "out.xml"],
         "discover pairs": ["discover", "pairs", *roles, "--out", "out.csv", "--method", "themis"],
         "discover subgroups": ["discover", "subgroups", *roles, "--out", "out.csv", "--method", "verifair"],
-        "run": ["run", "spec.json"],
+        "run": ["run", "spec.json", "--trust"],
     }[command]
     with isonomia_process(*arguments, folder=tmp_path) as process:
         deadline = time.monotonic() + 120

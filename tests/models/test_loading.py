@@ -385,6 +385,7 @@ def test_external_data_hidden_in_a_branch_is_refused(tmp_path):
 def test_module_and_callable(people, tmp_path, monkeypatch):
     (tmp_path / "my_bank.py").write_text("def decide(rows):\n    return (rows['income'] > 3).to_numpy()\n")
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
     model = load_model("my_bank:decide", classes=["refused", "granted"])
     data = Dataset(people.assign(loan=people["loan"] == "granted"), target="loan")
     np.testing.assert_array_equal(load_model("my_bank:decide").surface(data).label, people["income"] > 3)

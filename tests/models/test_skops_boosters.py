@@ -58,7 +58,7 @@ def changed(content: bytes, old: str, new: str) -> bytes:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("split_feature=", "split_feature=9", "points outside itself"),
+        ("split_feature=", "split_feature=9", "`split_feature` points at what is not there"),
         ("left_child=", "left_child=7", "points outside itself"),
         ('"verbose"', '"predict_disable_shape_check"', "called with the parameter 'predict_disable_shape_check'"),
     ],
@@ -74,7 +74,7 @@ def test_a_crafted_native_file_is_refused(boosted: Any, tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text(text)
     assert load_model(tmp_path / "good.txt").format == "lightgbm"
     (tmp_path / "bad.txt").write_text(text.replace("split_feature=", "split_feature=9"))
-    with pytest.raises(iso.ModelError, match="points outside itself"):
+    with pytest.raises(iso.ModelError, match="`split_feature` points at what is not there"):
         load_model(tmp_path / "bad.txt")
 
 

@@ -257,7 +257,7 @@ def test_a_spec_with_own_parts(tmp_path: Path) -> None:
         "models:\n  plain: sklearn.linear_model:LogisticRegression\n"
         "measures: [statistical_parity]\nfixes: [reweighing]\nseeds: [0]\nexplained: 10\nn_boot: 0\n"
     )
-    study = run_study(tmp_path / "out", **read_study_spec(tmp_path / "study.yaml"))
+    study = run_study(tmp_path / "out", **read_study_spec(tmp_path / "study.yaml", trust=True))
     assert set(study.rows.frame("pandas")["dataset"]) == {"mine"}
 
 

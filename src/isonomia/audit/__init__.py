@@ -16,7 +16,7 @@ from isonomia.audit.comparison_forms import comparison_markdown
 from isonomia.audit.exit_codes import FailOn, exit_code
 from isonomia.audit.figures import Measure, ReportFigure, figures_of
 from isonomia.audit.report import Report
-from isonomia.audit.runner import audit, run
+from isonomia.audit.runner import audit, out_folder, run
 from isonomia.audit.spec import DataSpec, EndpointSpec, ModelSpec, Spec, read_spec
 from isonomia.audit.spec_changes import audit_changes, changed_checks, read_changes
 from isonomia.audit.spec_schema import spec_schema
@@ -47,6 +47,7 @@ __all__ = [
     "exit_code",
     "figures_of",
     "judge",
+    "out_folder",
     "read_changes",
     "read_check_options",
     "read_spec",

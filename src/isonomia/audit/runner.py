@@ -22,19 +22,19 @@ from isonomia.audit.finishing import Faults, adjusted, each
 from isonomia.audit.grading import grade
 from isonomia.audit.multiplicity import Families
 from isonomia.audit.report import Report
-from isonomia.audit.spec import ModelSpec, Spec, read_spec
+from isonomia.audit.spec import Spec, read_spec
 from isonomia.audit.spec_options import checks_and_options, with_keys
 from isonomia.audit.tried import with_tried
 from isonomia.audit.verdicts.broken_rules import with_broken_rules
 from isonomia.audit.verdicts.one_rule import with_one_rule
 from isonomia.audit.verdicts.verdict import conclude, decide_figures
-from isonomia.data import Dataset
+from isonomia.data import Dataset, is_database
 from isonomia.errors import SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
 from isonomia.languages import Message, check_language, msg
 from isonomia.metrics import METRIC_NAME
-from isonomia.models import GroupThresholds, Model
+from isonomia.models import TRUST, GroupThresholds, Model, Trust
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, validated
 from isonomia.policies import Policy, check_attributes, load_policy
 from isonomia.report import Criterion, Document, Section
@@ -156,7 +156,13 @@ def _protected(data: Any, given: Mapping[str, Any]) -> tuple[str, ...]:
     return protected_names(data, given)
 
 
-def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: ProgressLike = None) -> Report:
+@validated(trust=TRUST)
+def run(
+    spec: str | Path | Mapping[str, Any] | Spec,
+    *,
+    trust: bool | Sequence[str] | Trust = False,
+    progress: ProgressLike = None,
+) -> Report:
     """Everything from one spec: a mapping, or a JSON or YAML file; paths in a file are relative to it.
 
     Parameters
@@ -166,10 +172,21 @@ def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: ProgressLike =
         address, or a mapping), `name`, `task`, `target`, `positive`, `protected` (also `sensitive_feature`),
         `privileged`, `metric`, `checks`, `scenarios`, `n_trials`, `reference_dataset`, `train_dataset`, `policy`,
         `seed`, `out`, `options` and those of `audit`. `isonomia run --schema` prints all of them for an editor.
+    trust : bool, or sequence of str
+        Whether to do what a spec may not ask for by itself: run code (``module:callable`` below the working folder, a
+        pickle, joblib or PyTorch file), connect to an address, write outside of the working folder. Names allow only
+        these: modules (also those elsewhere, which are always named), types in a skops file, addresses.
+    progress : callable or Progress, optional
+        As in `audit`.
 
     Returns
     -------
     Report
+
+    Raises
+    ------
+    UntrustedError
+        Where the spec asks for something that the caller has not allowed.
 
     Examples
     --------
@@ -180,11 +197,13 @@ def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: ProgressLike =
       - Unknown key `protcted` in the spec. ...
     """
     given = read_spec(spec)
+    word = Trust.given(trust).asked_by("spec")
     checks, options = checks_and_options(given)
-    data = _read_data(given)
+    out = out_folder(given, word)
+    model = None if given.model is None else _load_model(given, word)
     report = audit(
-        data,
-        None if given.model is None else _load_model(given.model),
+        _read_data(given, word),
+        model,
         checks=checks,
         policy=given.policy,
         seed=given.seed,
@@ -197,14 +216,24 @@ def run(spec: str | Path | Mapping[str, Any] | Spec, *, progress: ProgressLike =
         options=options,
         progress=progress,
     )
-    if given.out is not None:
-        report.save(given.out)
+    if out is not None:
+        report.save(out)
     return report
 
 
-def _read_data(given: Spec) -> Dataset:
+def out_folder(given: Spec, trust: Trust) -> Path | None:
+    """The folder that a spec names for its report; refused, before anything is done, where it is not its to name."""
+    if given.out is not None and given.is_written("out"):
+        trust.asked_by("spec").allow_folder(given.out)
+    return None if given.out is None else Path(given.out)
+
+
+def _read_data(given: Spec, word: Trust) -> Dataset:
     import isonomia.data as rooms
 
+    source = given.dataset.path
+    if source is not None and is_database(source) and given.is_written("dataset.path"):
+        word.allow_address(source)
     options = {
         name: value
         for name, value in given.dataset.model_dump(exclude={"path", "catalog"}).items()
@@ -213,20 +242,24 @@ def _read_data(given: Spec) -> Dataset:
     data_spec = given.dataset
     known = data_spec.catalog or data_spec.table or (None if data_spec.query else Path(data_spec.path or "data").name)
     options.setdefault("name", given.name or known or "query")
-    if given.dataset.path is not None:
-        return rooms.read(given.dataset.path, **options)
+    if source is not None:
+        return rooms.read(source, **options)
     from isonomia.data import catalog
 
     return catalog.load(str(given.dataset.catalog)).with_roles(**options)
 
 
-def _load_model(given: ModelSpec) -> Model:
+def _load_model(given: Spec, word: Trust) -> Model:
     from isonomia.models import endpoint, is_address, load_model
 
-    options: Any = given.model_dump(include={"features", "classes", "threshold", "output", "name"}, exclude_none=True)
-    if is_address(given.path) and given.endpoint is not None:
-        return endpoint(given.path, **given.endpoint.model_dump(), **options)
-    return load_model(given.path, trust=given.trust, format=given.format, **options)
+    asked = given.model
+    assert asked is not None
+    word = word if given.is_written("model.path") else word.asked_by("")
+    options: Any = asked.model_dump(include={"features", "classes", "threshold", "output", "name"}, exclude_none=True)
+    if is_address(asked.path) and asked.endpoint is not None:
+        word.allow_address(asked.path)
+        return endpoint(asked.path, **asked.endpoint.model_dump(), **options)
+    return load_model(asked.path, trust=word, format=asked.format, **options)
 
 
 def _finished(

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from isonomia.audit.check_registry import CHECKS, choose_checks, read_check_options
 from isonomia.audit.spec_changes import changed
-from isonomia.config_files import problems_of, read_mapping, validated
+from isonomia.config_files import path_of, plain, problems_of, read_mapping, validated
 from isonomia.data import is_database
 from isonomia.errors import SpecError, close_to
 from isonomia.metrics import METRIC_NAME
-from isonomia.models import MODEL_FORMAT_NAME, is_address
+from isonomia.models import MODEL_FORMAT_NAME, is_address, is_function_name
 from isonomia.robustness import PLAN
 
 _SHAPE = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
@@ -127,8 +127,6 @@ class ModelSpec(BaseModel):
 
     path: str
     """A model file relative to the spec file, module:callable, or an http(s) address."""
-    trust: bool | Names = False
-    """Load a file that runs whatever code is in it, such as a pickle; or the types that a skops file may contain."""
     format: str | None = None
     """The file's format (`isonomia formats`), where its suffix does not show it."""
     features: Names | None = None
@@ -143,6 +141,16 @@ class ModelSpec(BaseModel):
     """What to call it in the report."""
     endpoint: EndpointSpec | None = None
     """For an address: how it is asked."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_word_of_its_own(cls, given: Any) -> Any:
+        if isinstance(given, Mapping) and "trust" in given:
+            raise ValueError(
+                "a spec cannot trust itself. Leave out `trust`, and say it when you run the spec: --trust, or "
+                "trust=True in Python."
+            )
+        return given
 
     @model_validator(mode="after")
     def _endpoint_has_address(self) -> ModelSpec:
@@ -196,9 +204,14 @@ class Spec(BaseModel):
     language: str = "en"
     """en or pt-BR."""
     out: str | None = None
-    """A folder for the report, relative to where the audit is run."""
+    """A folder for the report, relative to where the audit is run and below it."""
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """Options of single checks, by their code."""
+    _replaced: frozenset[str] = PrivateAttr(default=frozenset())
+
+    def is_written(self, key: str) -> bool:
+        """Whether the value of a dotted key stands in the spec itself; the person who runs it may have replaced it."""
+        return not any(key == one or key.startswith(f"{one}.") for one in self._replaced)
 
 
 #: Options of the data that may stand at the top of a spec, beside `dataset`.
@@ -222,13 +235,20 @@ def read_spec(spec: str | Path | Mapping[str, Any] | Spec, changes: Mapping[str,
     """
     if isinstance(spec, Spec):
         return spec
+    changes = changes or {}
     if isinstance(spec, Mapping):
-        return _read(changed(spec, changes or {}), "the spec")
-    path = Path(spec).expanduser()
+        return _with_replaced(_read(changed(plain(spec), changes), "the spec"), changes)
+    path = path_of(spec)
     if not path.is_file():
         near = [str(item.name) for item in path.parent.glob("*") if item.suffix in (".yaml", ".yml", ".json")]
         raise SpecError(f"There is no spec file {str(spec)!r}.{close_to(path.name, near) if near else ''}")
-    return _relative_to(_read(changed(read_mapping(path), changes or {}), f"the spec in {str(path)!r}"), path.parent)
+    given = _read(changed(read_mapping(path), changes), f"the spec in {str(path)!r}")
+    return _with_replaced(_relative_to(given, path.parent), changes)
+
+
+def _with_replaced(spec: Spec, changes: Mapping[str, Any]) -> Spec:
+    spec._replaced = frozenset(changes)
+    return spec
 
 
 def _read(content: Mapping[str, Any], where: str) -> Spec:
@@ -288,7 +308,7 @@ def _lifted(content: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 def _relative_to(spec: Spec, folder: Path) -> Spec:
     def there(name: str) -> str:
-        path = Path(name).expanduser()
+        path = path_of(name)
         return str(path if path.is_absolute() else folder / path)
 
     changes: dict[str, Any] = {
@@ -297,9 +317,9 @@ def _relative_to(spec: Spec, folder: Path) -> Spec:
     if spec.dataset.path is not None and not is_database(spec.dataset.path):
         changes["dataset"] = spec.dataset.model_copy(update={"path": there(spec.dataset.path)})
     if spec.model is not None and not is_address(spec.model.path):
-        is_name = ":" in spec.model.path and not Path(there(spec.model.path)).exists()  # module:callable
+        is_name = is_function_name(spec.model.path) and not Path(there(spec.model.path)).exists()
         changes["model"] = spec.model.model_copy(update={} if is_name else {"path": there(spec.model.path)})
-    if isinstance(spec.policy, str) and (folder / spec.policy).is_file():
+    if isinstance(spec.policy, str) and (folder / path_of(spec.policy)).is_file():
         changes["policy"] = there(spec.policy)
     options = {code: dict(given) for code, given in spec.options.items()}
     for code, given in options.items():

@@ -12,6 +12,7 @@ import numpy as np
 from isonomia.benchmark.grids import Budget
 from isonomia.benchmark.scenes import Scene, wrapped
 from isonomia.discovery import METHODS, PairResult, SubgroupResult, find_pairs, find_subgroups
+from isonomia.errors import SpecError, UntrustedError
 from isonomia.models import import_object
 from isonomia.registry import Registry
 from isonomia.typing import Bools
@@ -79,9 +80,20 @@ class Contestant:
 
 
 def contestant(name: str) -> Contestant:
-    """A contestant by its id, or one of your own as ``module:name``."""
-    found = import_object(name) if ":" in name else CONTESTANTS[name]
-    assert isinstance(found, Contestant), f"{name} is not a Contestant"
+    """A contestant by its id, or one of your own as ``module:name`` from a module below the working folder.
+
+    A store names those whose cells it keeps, so that other modules are never imported here.
+    """
+    try:
+        found = import_object(name) if ":" in name else CONTESTANTS[name]
+    except UntrustedError as error:
+        raise SpecError(
+            f"The method '{name}' is code from outside of the working folder; it is not run because a store or a list "
+            "names it. Run the benchmark from the folder of its module, or register it (entry point group "
+            "'isonomia.benchmark_contestants')."
+        ) from error
+    if not isinstance(found, Contestant):
+        raise SpecError(f"'{name}' is a {type(found).__name__}, not a Contestant.")
     return found
 
 

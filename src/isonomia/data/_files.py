@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from isonomia.config_files import path_of
 from isonomia.data._encoding import found_encoding
 from isonomia.data.file_format import FILE_FORMATS, FileFormat, format_of_suffix
 from isonomia.errors import DataError, MissingExtraError, SpecError, close_to
@@ -57,6 +58,7 @@ def locate(path: str | Path, given: str | None = None) -> Source:
         file = Path(path).expanduser()
     except RuntimeError:
         raise DataError(f"The home folder in {text!r} is not known. Give the whole path.") from None
+    path_of(file)
     if file.is_dir():
         raise DataError(f"'{file}' is a folder; give one file.{_near(file.name, file)}")
     if not file.exists():

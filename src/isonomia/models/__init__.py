@@ -9,7 +9,7 @@ from isonomia.models.columns import FrameKind
 from isonomia.models.endpoint import EndpointProtocol, endpoint, is_address
 from isonomia.models.estimators import split_pipeline
 from isonomia.models.gradients import GradientKind, Gradients, Inputs
-from isonomia.models.loading import TrustWarning, import_object, load_model, save_model
+from isonomia.models.loading import TrustWarning, is_function_name, load_model, save_model
 from isonomia.models.model import LARGEST_CALL, Model, ModelOptions
 from isonomia.models.model_format import MAX_BYTES, MODEL_FORMAT_NAME, MODEL_FORMATS, ModelFormat
 from isonomia.models.own_decisions import Decisions, decisions_of, tied_rows, times_asked
@@ -18,6 +18,7 @@ from isonomia.models.thresholds import GroupThresholds
 from isonomia.models.trees.arrays import TreeEnsemble
 from isonomia.models.trees.links import Link, apply_link
 from isonomia.models.trees.reading import read_trees
+from isonomia.models.trust import TRUST, Trust, import_object, staying
 from isonomia.parameters import face
 
 __all__ = [
@@ -41,7 +42,9 @@ __all__ = [
     "Pace",
     "Surface",
     "SurfaceKind",
+    "TRUST",
     "TreeEnsemble",
+    "Trust",
     "TrustWarning",
     "apply_link",
     "check_probabilities",
@@ -50,12 +53,14 @@ __all__ = [
     "endpoint",
     "estimators",
     "finite_numbers",
-    "is_address",
     "import_object",
+    "is_address",
+    "is_function_name",
     "load_model",
     "read_trees",
     "save_model",
     "split_pipeline",
+    "staying",
     "tied_rows",
     "times_asked",
 ]

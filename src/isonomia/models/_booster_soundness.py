@@ -1,4 +1,4 @@
-"""Checks of boosters whose compiled code follows indices of the model text without looking."""
+"""Checks of the boosters in a skops file, and of the wrappers around them, before and after they are built."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from isonomia.errors import ModelError
+from isonomia.models._lightgbm_soundness import check_lightgbm
 
 #: Parameters beyond those of the wrapper's signature that a LightGBM model in a skops file may carry: they shape the
 #: training. Others can name files and machines, or switch checks off.
@@ -42,10 +40,7 @@ def check_booster(part: Any, *, name: str) -> None:
 
 def check_planned_booster(node: Mapping[str, Any], *, name: str) -> None:
     """Raise `ModelError` where a LightGBM booster that a skops file plans to build has an unsound model text."""
-    state = node.get("content")
-    parts = state.get("content") if isinstance(state, dict) else None
-    texts = [parts[key] for key in ("_handle", "handle") if key in parts] if isinstance(parts, dict) else []
-    content = texts[0].get("content") if len(texts) == 1 and isinstance(texts[0], dict) else None
+    content = _planned(node).get("content")
     try:
         text = json.loads(content) if isinstance(content, str) else None
     except json.JSONDecodeError:
@@ -55,31 +50,17 @@ def check_planned_booster(node: Mapping[str, Any], *, name: str) -> None:
     check_lightgbm(text, name=name)
 
 
-def check_lightgbm(text: str, *, name: str) -> None:
-    """Raise `ModelError` where a tree in the text of a LightGBM model reads a column or a node that is not there.
-
-    LightGBM follows these indices as soon as it reads the text.
-    """
-    head, *trees = re.split(r"\r?\nTree=", text)
-    last = re.search(r"^max_feature_idx=(\d{1,9})\s*$", head, re.MULTILINE)
-    columns = int(last[1]) + 1 if last else 0
-    for tree in trees:
-        lines = dict(line.split("=", 1) for line in tree.splitlines() if "=" in line)
-        try:
-            leaves = int(lines.get("num_leaves", "0"))
-            feature, left, right = (_numbers(lines, key) for key in ("split_feature", "left_child", "right_child"))
-        except (ValueError, OverflowError):
-            raise ModelError(f"Refused to load '{name}': a tree has indices that are not numbers.") from None
-        whole = leaves >= 1 and feature.size == left.size == right.size == leaves - 1
-        inside = bool(((feature >= 0) & (feature < columns)).all())
-        children = np.concatenate([left, right])
-        parents = np.tile(np.arange(leaves - 1), 2)
-        linked = bool(
-            (((children > parents) & (children < leaves - 1)) | ((children < 0) & (~children < leaves))).all()
-        )
-        if not (whole and inside and linked):
-            raise ModelError(f"Refused to load '{name}': a tree points outside itself (corrupt or malicious file).")
+def planned_file(node: Mapping[str, Any], *, name: str) -> str:
+    """The part of a skops file that holds the XGBoost booster which it plans to build."""
+    plan = _planned(node)
+    if plan.get("__loader__") != "BytearrayNode" or not isinstance(plan.get("file"), str):
+        raise ModelError(f"Refused to load '{name}': it contains a booster without a model.")
+    return str(plan["file"])
 
 
-def _numbers(lines: dict[str, str], key: str) -> NDArray[np.int64]:
-    return np.array(lines.get(key, "").split(), dtype=np.int64)
+def _planned(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """How the model in a booster is planned to be built; nothing where that is not said once."""
+    state = node.get("content")
+    parts = state.get("content") if isinstance(state, dict) else None
+    found = [parts[key] for key in ("_handle", "handle") if key in parts] if isinstance(parts, dict) else []
+    return found[0] if len(found) == 1 and isinstance(found[0], dict) else {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+#: Packages whose estimators may be named to be trained without naming the package as trusted.
+LIBRARIES = ("sklearn", "lightgbm", "xgboost", "catboost")
 LINEAR_CLASSIFIERS = (
     "LogisticRegression",
     "LogisticRegressionCV",
@@ -63,6 +65,7 @@ def seeded(estimator: Any, seed: int) -> Any:
 
 def learner(path: str, **options: Any) -> Callable[[int], Any]:
     """From a seed to an estimator of the class that ``module:name`` names, which is imported when one is made."""
-    from isonomia.models.loading import import_object
+    from isonomia.models.trust import Trust, import_object
 
-    return lambda seed: seeded(import_object(path)(**options), seed)
+    word = Trust(names=(path.partition(":")[0],))  # a program of Python names it, not a file
+    return lambda seed: seeded(import_object(path, word)(**options), seed)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import re
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
 from isonomia.atomic import atomic_write
-from isonomia.errors import ModelError, UntrustedError, close_to
+from isonomia.config_files import path_of
+from isonomia.errors import FAULTS, IsonomiaError, ModelError, UntrustedError, close_to, kind_of
 from isonomia.models.endpoint import endpoint, is_address
 from isonomia.models.model import Model, ModelOptions
 from isonomia.models.model_format import (
@@ -25,7 +24,8 @@ from isonomia.models.model_format import (
     recognise,
     supported,
 )
-from isonomia.parameters import Boolean, Either, Several, Text, parameters_of, read_options, validated
+from isonomia.models.trust import TRUST, Given, Trust, import_object, staying
+from isonomia.parameters import parameters_of, read_options, validated
 
 _IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -35,14 +35,14 @@ class TrustWarning(UserWarning):
 
 
 @validated(
-    trust=Either(Boolean(), Several(Text("a type: module.Class"))),
+    trust=TRUST,
     format=MODEL_FORMAT_NAME.or_none(),
     max_bytes=BYTE_LIMIT.kind,
 )
 def load_model(
     source: Any,
     *,
-    trust: bool | Sequence[str] = False,
+    trust: Given = False,
     format: str | None = None,  # noqa: A002  the word users know
     max_bytes: int = MAX_BYTES,
     **options: Unpack[ModelOptions],
@@ -58,8 +58,9 @@ def load_model(
     trust : bool, or sequence of str
         True allows a file that can run any code, such as a pickle. Loading one runs whatever code its author put in.
         Names of types (``["mypackage.steps.Clip"]``) allow a skops file to contain these besides those on our list:
-        building and asking the model runs their code. Either way the model is marked as `trusted` and the report says
-        so.
+        building and asking the model runs their code. Names of modules (``["mypackage.models"]``) allow
+        "module:callable" from there; modules below the working folder need no name. In each case the model is marked
+        as `trusted` and the report says so.
     format : str, optional
         Format of the file, where the suffix does not show it.
     max_bytes : int
@@ -84,7 +85,7 @@ def load_model(
 
     Examples
     --------
-    >>> load_model("math:sqrt", output="score").make
+    >>> load_model("math:sqrt", output="score", trust=["math"]).make
     'sqrt'
     >>> load_model("model.exe")
     Traceback (most recent call last):
@@ -94,22 +95,29 @@ def load_model(
     if not isinstance(source, str | Path):
         return Model.of(source, **options)
     if is_address(source):
-        return _answering(str(source), options)
+        return _answering(str(source), Trust.given(trust), options)
     read_options(parameters_of(Model.of), options, owner="`load_model`")  # before the file is read
-    path = Path(source)
-    if isinstance(source, str) and _IMPORT.fullmatch(source) and not path.exists():
-        return _imported(source, options)
+    word = Trust.given(trust)
+    path = path_of(source)
+    if is_function_name(source):
+        return _imported(str(source), word, options)
     content = _read(path, max_bytes)
     kind = _format_of(path) if format is None else MODEL_FORMATS[format]
     _check_start(content, kind, path.name)
-    types = () if isinstance(trust, bool) else tuple(trust)
+    types = word.types
     if kind.trust:
-        _ask_for_trust(kind, path.name, trust=trust is True)
+        _ask_for_trust(kind, path.name, word)
+        types = ()
     elif types and not kind.takes(TRUSTED_TYPES.name):
         raise ModelError(f"Types are trusted in skops files only; '{path.name}' is {kind}. Leave out `trust`.")
     given = {"max_bytes": max_bytes, "trusted": types}
-    loaded = kind.load(content, name=path.name, **{one.name: given[one.name] for one in kind.parameters})
-    model = Model.of(loaded, **options)
+    try:
+        loaded = kind.load(content, name=path.name, **{one.name: given[one.name] for one in kind.parameters})
+        model = Model.of(loaded, **options)
+    except IsonomiaError:
+        raise
+    except FAULTS as error:  # what a library says of a file that it half understands
+        raise ModelError(f"'{path.name}' is not a readable {kind.title} model: {kind_of(error)}.") from error
     model.format, model.source, model.trusted = kind.id, path.name, bool(kind.trust or types)
     model.fingerprint = hashlib.sha256(content).hexdigest()
     return model
@@ -138,12 +146,13 @@ def save_model(model: Any, path: str | Path) -> Path:
     return target
 
 
-def _answering(address: str, options: ModelOptions) -> Model:
+def _answering(address: str, word: Trust, options: ModelOptions) -> Model:
     suffix = Path(address.partition("?")[0]).suffix.lower()
     if format_of_suffix(suffix) is not None:
         raise ModelError(
             f"Model files are not fetched from addresses ({suffix}); download the file first and give its path."
         )
+    word.allow_address(address)
     return endpoint(address, **options)
 
 
@@ -162,9 +171,9 @@ def _read(path: Path, max_bytes: int) -> bytes:
             "it is meant to be this large."
         )
     with path.open("rb") as file:
-        content = file.read(max_bytes + 1)
-    if len(content) > max_bytes:
-        raise ModelError(f"The model file '{path.name}' grew beyond {max_bytes:,} bytes while it was read.")
+        content = file.read(size + 1)
+    if len(content) > size:
+        raise ModelError(f"The model file '{path.name}' grew while it was read. Wait until it is written.")
     return content
 
 
@@ -194,12 +203,8 @@ def _check_start(content: bytes, named: ModelFormat, name: str) -> None:
     raise ModelError(f"'{name}' is named as {named}, but {what}. Correct the suffix, or pass format=...")
 
 
-def _ask_for_trust(kind: ModelFormat, name: str, *, trust: bool) -> None:
-    if not trust:
-        raise UntrustedError(
-            f"'{name}' is {kind.trust}: loading it runs whatever code its author put in. {kind.instead}, give its "
-            "predictions instead, or, if you made the file yourself, pass trust=True."
-        )
+def _ask_for_trust(kind: ModelFormat, name: str, word: Trust) -> None:
+    word.allow_file(name, kind.trust, kind.instead)
     warnings.warn(
         f"Loading '{name}', {kind.trust}, runs whatever code its author put in. It was trusted on request; the report "
         "records it.",
@@ -208,28 +213,18 @@ def _ask_for_trust(kind: ModelFormat, name: str, *, trust: bool) -> None:
     )
 
 
-def import_object(source: str) -> Any:
-    """The object that ``module:name`` names.
+def is_function_name(source: Any) -> bool:
+    """Whether a source is ``module:callable`` rather than a file.
 
-    >>> import_object("math:pi")
-    3.141592653589793
+    >>> is_function_name("my_bank:decide"), is_function_name("model.skops")
+    (True, False)
     """
-    module_name, _, attribute = source.partition(":")
-    try:
-        loaded: Any = importlib.import_module(module_name)
-    except ImportError as error:
-        raise ModelError(
-            f"The module of '{source}' could not be imported: {error}. Is its folder on PYTHONPATH?"
-        ) from error
-    for part in attribute.split("."):
-        if not hasattr(loaded, part):
-            public = [name for name in dir(loaded) if not name.startswith("_")]
-            raise ModelError(f"'{source}' cannot be found: no '{part}' in it.{close_to(part, public)}")
-        loaded = getattr(loaded, part)
-    return loaded
+    return isinstance(source, str) and _IMPORT.fullmatch(source) is not None and not Path(source).exists()
 
 
-def _imported(source: str, options: ModelOptions) -> Model:
-    model = Model.of(import_object(source), **options)
-    model.source = source
+def _imported(source: str, word: Trust, options: ModelOptions) -> Model:
+    found = import_object(source, word)
+    with staying(f"'{source}'"):
+        model = Model.of(found, **options)
+    model.source, model.trusted = source, word.allow_function(source)
     return model

@@ -67,7 +67,7 @@ class Model:
         The columns it was trained on, in its order; None when it does not know them (the features of the dataset are
         handed over then).
     trusted : bool
-        Whether a file was loaded that could have run any code (pickle, joblib) because the caller allowed it.
+        Whether code was run because the caller allowed it: that of a file (pickle, joblib) or of a named module.
     format, source, fingerprint : str or None
         For a file: its format, its name and the sha256 of its content.
     n_calls, n_rows, seconds :

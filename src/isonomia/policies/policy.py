@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from isonomia.config_files import read_mapping, validated
+from isonomia.config_files import path_of, read_mapping, validated
 from isonomia.errors import SpecError, close_to
 from isonomia.languages import Message
 from isonomia.policies.rules import SHAPE, AnyRule, FigureRule, Text
@@ -147,7 +147,7 @@ def load_policy(policy: str | Path | Mapping[str, Any] | Policy) -> Policy:
     if name in policy_names():
         text = files("isonomia.policies").joinpath("shipped", f"{name}.yaml").read_text(encoding="utf-8")
         return validated(Policy, yaml.safe_load(text), "the policy")
-    path = Path(policy).expanduser()
+    path = path_of(policy)
     if not path.is_file():
         raise SpecError(f"Unknown policy or policy file {str(policy)!r}.{close_to(policy, policy_names())}")
     return validated(Policy, read_mapping(path), f"the policy in {str(path)!r}")

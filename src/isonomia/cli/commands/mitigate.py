@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,6 +20,7 @@ from isonomia.languages import Name, error_message, msg
 if TYPE_CHECKING:
     from isonomia.evidence import Table
     from isonomia.mitigation import Durability, Mitigated
+    from isonomia.models import Trust
 
 #: What the screen shows of the table; all of it is in the page and in the JSON.
 SHOWN = ("method", "period", "gap_before", "gap", "accuracy", "mae", "share_changed", "reads_attribute", "verdict")
@@ -111,9 +113,9 @@ def mitigate(
         }
         result: Mitigated | Durability
         if durability:
-            result = judge_later(data, _estimator(estimator), **options)
+            result = judge_later(data, _estimator(estimator, model.word()), **options)
         else:
-            result = try_all(data, _estimator(estimator), folds=folds, **options)
+            result = try_all(data, _estimator(estimator, model.word()), folds=folds, **options)
     show(screen, result)
     if out is not None:
         write(screen, result, out)
@@ -122,14 +124,15 @@ def mitigate(
     raise typer.Exit(CODES[result.verdict])
 
 
-def _estimator(source: str | None) -> Any:
-    """The name of an estimator, or what a factory of the user's makes."""
+def _estimator(source: str | None, word: Trust) -> Any:
+    """The name of an estimator, or what a factory of the user's, or a class of a known library, makes."""
     if source is None or ":" not in source:
         return source
-    from isonomia.models import import_object
+    from isonomia.models import estimators, import_object, staying
 
-    made = import_object(source)
-    return made if hasattr(made, "fit") and not isinstance(made, type) else made()
+    made = import_object(source, replace(word, names=(*word.names, *estimators.LIBRARIES)))
+    with staying(f"'{source}'"):
+        return made if hasattr(made, "fit") and not isinstance(made, type) else made()
 
 
 def _not_tried(table: Table, language: str) -> dict[str, list[str]]:

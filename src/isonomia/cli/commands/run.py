@@ -19,6 +19,7 @@ from isonomia.cli.options.shared import (
     Policy,
     StoreAddress,
 )
+from isonomia.cli.options.trust import TrustOptions
 from isonomia.errors import SpecError
 
 
@@ -46,11 +47,13 @@ def run(
     junit: Junit = None,
     store: StoreAddress = None,
     analysis: AnalysisName = None,
+    trust: TrustOptions,
     talk: ScreenOptions,
 ) -> None:
     """Run everything that a spec file asks for.
 
-    --data, --model, --policy, --lang and --set replace what the spec says: one file serves every release.
+    --data, --model, --policy, --lang and --set replace what the spec says: one file serves every release. Code, and
+    connections, that the spec itself asks for need --trust.
     """
     if schema:
         from json import dumps
@@ -63,7 +66,7 @@ def run(
         raise SpecError(
             "`isonomia run` needs a spec file: isonomia run spec.yaml (or --schema for the keys it may have)."
         )
-    from isonomia.audit import changed_checks, exit_code, read_changes, read_spec
+    from isonomia.audit import changed_checks, exit_code, out_folder, read_changes, read_spec
     from isonomia.audit import run as run_spec
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.cli.output.report import check_pdf, deliver
@@ -76,11 +79,13 @@ def run(
         named = [given.checks] if isinstance(given.checks, str) else given.checks
         given = given.model_copy(update={"checks": [*named, *asked]})
     screen = talk.screen(given.language)
-    folder = out if out is not None or given.out is None else Path(given.out)
+    word = trust.word()
+    folder = out if out is not None else out_folder(given, word)
     keeping = chosen_store(store, analysis)
     check_pdf(pdf or annex, folder)
     with ProgressBar(screen, msg("Reading")) as progress:
-        report = run_spec(given.model_copy(update={"out": None, "language": screen.language}), progress=progress)
+        silent = given.model_copy(update={"out": None, "language": screen.language})
+        report = run_spec(silent, trust=word, progress=progress)
     deliver(report, screen, out=folder, junit=junit, pdf=pdf, annex=annex, keeping=keeping, fail_on=fail_on)
     raise typer.Exit(exit_code(report.document, report.policy, fail_on))
 

@@ -11,6 +11,7 @@ from isonomia.cli.command_group import CommandGroup
 from isonomia.cli.options.roles import read_names
 from isonomia.cli.options.screen import ScreenOptions
 from isonomia.cli.options.shared import MaxSeconds
+from isonomia.cli.options.trust import TrustOptions
 from isonomia.cli.output.screen import Screen
 from isonomia.languages import msg
 
@@ -62,6 +63,7 @@ def run(
     max_seconds: MaxSeconds = None,
     tolerance: Tolerance = None,
     n_boot: NBoot = None,
+    trust: TrustOptions,
     talk: ScreenOptions,
 ) -> None:
     """Train, measure and explain every model; a run that was stopped goes on where it was."""
@@ -69,7 +71,7 @@ def run(
     from isonomia.study import read_study_spec, run_study
 
     screen = talk.screen()
-    options: dict[str, Any] = {} if spec is None else read_study_spec(spec)
+    options: dict[str, Any] = {} if spec is None else read_study_spec(spec, trust=trust.word())
     lists = {"datasets": datasets, "models": models, "fixes": fixes, "explainers": explainers, "measures": measures}
     options |= {name: read_names(text, f"--{name}") for name, text in lists.items() if text is not None}
     given = {"tolerance": tolerance, "n_boot": n_boot, "max_seconds": max_seconds, "paper": paper}

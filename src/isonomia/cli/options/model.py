@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from isonomia.cli.options.roles import read_names
 from isonomia.cli.options.shared import ModelFile
+from isonomia.cli.options.trust import TrustOptions
 from isonomia.errors import SpecError
 
 if TYPE_CHECKING:
@@ -16,17 +14,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelOptions:
+class ModelOptions(TrustOptions):
     """The model of a command."""
 
     model: ModelFile = None
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Load a pickle, joblib or PyTorch model: this runs whatever code is in it.")
-    ] = False
-    trust_type: Annotated[
-        list[str] | None,
-        typer.Option("--trust-type", metavar="T", help="A type that a skops file may contain: mypackage.MyStep"),
-    ] = None
 
     def load(self) -> Model | None:
         """The model of a file, `module:callable` or an address; none where none is named."""
@@ -34,7 +25,7 @@ class ModelOptions:
             return None
         from isonomia.models import load_model
 
-        return load_model(self.model, trust=read_names(self.trust_type or [], "--trust-type") or self.trust)
+        return load_model(self.model, trust=self.word())
 
     def require(self) -> Model:
         """The model; an error where none is named."""

@@ -48,14 +48,14 @@ def options_of(params: Sequence[Any]) -> dict[str, str]:
 def in_option_words(message: str, options: Mapping[str, str]) -> str:
     """A message that names options of a command.
 
-    >>> names = ("encoding", "protected", "trust", "trust_type")
+    >>> names = ("encoding", "protected", "trust", "trust_only")
     >>> options = {name: f"--{name.replace('_', '-')}" for name in names}
     >>> in_option_words("`encoding` is odd. Pass encoding='latin-1', or trust=True.", options)
     '`--encoding` is odd. Pass --encoding latin-1, or --trust.'
     >>> in_option_words("Cut it into bands: protected={'age': [25, 60]}.", options)
     'Cut it into bands: --protected age:25,60.'
     >>> in_option_words("Trust them: trust=['a.B', 'a.C'].", options)
-    'Trust them: --trust-type a.B,a.C.'
+    'Trust them: --trust-only a.B,a.C.'
     """
     if not options:
         return message
@@ -74,6 +74,6 @@ def _written(name: str, value: str, options: Mapping[str, str]) -> str:
         return option
     if value.startswith("["):
         listed = ",".join(part.strip().strip("'") for part in value[1:-1].split(","))
-        return f"{options.get('trust_type', option) if name == 'trust' else option} {listed}"
+        return f"{options.get('trust_only', option) if name == 'trust' else option} {listed}"
     text = value[1:-1] if value.startswith("'") else value
     return f"{option} {text!r}" if not text or set(text) & set("; |\\&'\"*?<>()$`") else f"{option} {text}"

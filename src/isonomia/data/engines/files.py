@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,15 @@ def matching_files(pattern: str | Path) -> list[Path]:
     if Path(text).is_file():
         return [Path(text)]
     start = Path(Path(text).anchor) if Path(text).is_absolute() else Path()
-    found = sorted(file for file in start.glob(str(Path(text).relative_to(start))) if file.is_file())
+    try:
+        matches = (file for file in start.glob(str(Path(text).relative_to(start))) if file.is_file())
+        found = sorted(islice(matches, MAX_FILES + 1))
+    except OSError as error:
+        raise DataError(f"The files of {text!r} cannot be listed: {error.strerror}.") from None
     if not found:
         raise DataError(f"No file matches {text!r}.")
     if len(found) > MAX_FILES:
-        raise DataError(f"{text!r} stands for {len(found):,} files; at most {MAX_FILES:,} are read together.")
+        raise DataError(f"{text!r} stands for more than {MAX_FILES:,} files; no more are read together.")
     return found
 
 

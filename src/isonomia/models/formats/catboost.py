@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from isonomia.errors import ModelError, require
+from isonomia.models._catboost_probe import crashes
 from isonomia.models._known import Known
 from isonomia.models._predictors import Answer
 from isonomia.models.columns import number_matrix
@@ -35,8 +36,11 @@ def load_catboost(content: bytes, *, name: str) -> Any:
     catboost = require("catboost", extra="catboost", purpose="reading CatBoost models")
     model = catboost.CatBoost()
     rest = _after_core(content, name)
+    if problem := crashes(content):
+        raise ModelError(f"'{name}' is not a readable CatBoost model: {problem}.")
     try:
         model.load_model(blob=content)
+        model.get_all_params()
     except Exception as error:  # catboost has an exception class of its own
         reason = (str(error).strip().splitlines() or ["no reason given"])[0]
         raise ModelError(f"'{name}' is not a readable CatBoost model: {type(error).__name__}: {reason}") from error

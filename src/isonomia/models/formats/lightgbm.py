@@ -8,8 +8,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from isonomia.errors import ModelError, require
-from isonomia.models._booster_soundness import check_lightgbm
 from isonomia.models._known import Known
+from isonomia.models._lightgbm_soundness import check_lightgbm
 from isonomia.models._predictors import Answer
 from isonomia.models.columns import number_matrix
 from isonomia.models.formats._boosters import first_line, task_of, with_categories

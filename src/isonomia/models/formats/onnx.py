@@ -48,7 +48,9 @@ def load_onnx(content: bytes, *, name: str) -> OnnxPredictor:
     options = runtime.SessionOptions()
     options.log_severity_level = 4
     try:
-        session = runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        session = runtime.InferenceSession(  # which would print, and try the same again, where it fails
+            content, options, providers=["CPUExecutionProvider"], enable_fallback=0
+        )
     except Exception as error:  # onnxruntime has exception classes of its own for every cause
         raise ModelError(f"'{name}' is not a readable ONNX model: {type(error).__name__}: {error}") from error
     return OnnxPredictor(session, tuple(look.classes))

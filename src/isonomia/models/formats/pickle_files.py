@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from isonomia.errors import ModelError
+from isonomia.errors import FAULTS, ModelError
 from isonomia.models.model_format import MODEL_FORMATS, ModelFormat
 
 #: How the content of a pickle begins: its protocol mark, or the mark of a compression that joblib uses.
@@ -29,7 +29,7 @@ def load_pickle(content: bytes, *, name: str) -> Any:
 
     try:
         return joblib.load(io.BytesIO(content))
-    except Exception as error:  # unpickling may raise anything
+    except FAULTS as error:  # unpickling may raise anything
         raise ModelError(f"'{name}' could not be unpickled: {type(error).__name__}: {error}") from error
 
 

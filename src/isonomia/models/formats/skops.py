@@ -8,9 +8,10 @@ import zipfile
 from collections.abc import Sequence
 from typing import Any
 
-from isonomia.errors import ModelError, SpecError, UntrustedError, close_to
-from isonomia.models._booster_soundness import check_planned_booster
+from isonomia.errors import FAULTS, ModelError, SpecError, UntrustedError, close_to
+from isonomia.models._booster_soundness import check_planned_booster, planned_file
 from isonomia.models._soundness import check_soundness
+from isonomia.models._xgboost_soundness import check_xgboost_snapshot
 from isonomia.models.allowed import PAIRS
 from isonomia.models.model_format import BYTE_LIMIT, MODEL_FORMATS, TRUSTED_TYPES, ModelFormat
 
@@ -38,7 +39,7 @@ def load_skops(content: bytes, *, name: str, max_bytes: int, trusted: Sequence[s
 
     try:
         estimator = skops.io.loads(content, trusted=sorted({kind for _, kind in found}))
-    except Exception as error:  # anything at all may come out of a hostile or foreign file
+    except FAULTS as error:  # anything at all may come out of a hostile or foreign file
         raise ModelError(
             f"'{name}' could not be built: {type(error).__name__}: {error}. Was it saved with another version of "
             "scikit-learn? Save it again with the installed one."
@@ -72,18 +73,25 @@ def inspect_skops(content: bytes, *, name: str, max_bytes: int) -> set[tuple[str
                     f"'{name}' unpacks to {sum(sizes.values()):,} bytes, more than {_UNPACKED * max_bytes:,}."
                 )
             schema = json.loads(archive.read("schema.json"))
+            found = _walk(schema, archive, sizes, name=name, max_bytes=max_bytes)
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError, RuntimeError) as error:
         raise ModelError(f"'{name}' is not a readable skops file: {type(error).__name__}: {error}.") from error
+    return found
+
+
+def _check_protocol(schema: Any, name: str) -> None:
     protocol = schema.get("protocol") if isinstance(schema, dict) else None
     if schema and (type(protocol) is not int or protocol < _PROTOCOL):
         raise ModelError(
             f"'{name}' follows protocol {protocol!r} of skops; files of protocol {_PROTOCOL} or later are read. "
             "Save it again with a current skops."
         )
-    return _walk(schema, sizes, name=name, max_bytes=max_bytes)
 
 
-def _walk(schema: Any, sizes: dict[str, int], *, name: str, max_bytes: int) -> set[tuple[str, str]]:
+def _walk(
+    schema: Any, archive: zipfile.ZipFile, sizes: dict[str, int], *, name: str, max_bytes: int
+) -> set[tuple[str, str]]:
+    _check_protocol(schema, name)
     found: set[tuple[str, str]] = set()
     referenced = 0
     stack = [schema]
@@ -101,6 +109,8 @@ def _walk(schema: Any, sizes: dict[str, int], *, name: str, max_bytes: int) -> s
                 found.add((str(parts[0]), f"{parts[1]}.{parts[2]}"))
                 if parts[1:] == ["lightgbm.basic", "Booster"]:
                     check_planned_booster(node, name=name)
+                elif parts[1:] == ["xgboost.core", "Booster"]:
+                    check_xgboost_snapshot(archive.read(planned_file(node, name=name)), name=name)
                 # an array may be named by many nodes, and each of them reads it again
                 file = node.get("file")
                 referenced += sizes.get(file, 0) if isinstance(file, str) else 0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.data import Task
-from isonomia.errors import ModelError, require
+from isonomia.errors import FAULTS, ModelError, require
 from isonomia.models._predictors import Answer
 from isonomia.models.columns import number_matrix
 from isonomia.models.model_format import MODEL_FORMATS, ModelFormat
@@ -72,7 +72,7 @@ def load_torch(content: bytes, *, name: str) -> Any:
                 loaded = torch.export.load(io.BytesIO(content))
             else:
                 loaded = torch.load(io.BytesIO(content), map_location="cpu", weights_only=False)
-    except Exception as error:  # whatever is wrong in the file, in any of torch's layers
+    except FAULTS as error:  # whatever is wrong in the file, in any of torch's layers
         reason = (str(error).strip().splitlines() or ["no reason given"])[0]
         raise ModelError(f"'{name}' is not a readable PyTorch model: {type(error).__name__}: {reason}") from error
     if not (is_torch_module(loaded) or is_exported_program(loaded)):

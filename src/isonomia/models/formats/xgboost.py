@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 from isonomia.errors import ModelError, require
 from isonomia.models._known import Known
 from isonomia.models._predictors import Answer
+from isonomia.models._xgboost_soundness import check_xgboost
 from isonomia.models.columns import number_matrix
 from isonomia.models.formats._boosters import first_line, task_of, with_categories
 from isonomia.models.model_format import MODEL_FORMATS, ModelFormat
@@ -72,6 +73,7 @@ def load_xgboost(content: bytes, *, name: str) -> Any:
     """A booster from the bytes of a .ubj or .json file."""
     xgboost = require("xgboost", extra="boosting", purpose="reading XGBoost models")
     booster = xgboost.Booster()
+    check_xgboost(content, name=name)
     try:
         booster.load_model(bytearray(content))
         booster.save_config()
