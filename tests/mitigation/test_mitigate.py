@@ -310,6 +310,23 @@ def test_rules_are_about_their_attributes_and_groups() -> None:
     assert goals[0].covers(("sex", "race"))
 
 
+def test_a_policy_is_not_met_by_the_first_of_its_attributes_alone() -> None:
+    """Reweighing by sex says nothing about race; a person who names the attributes has chosen."""
+    policy = {"id": "own", "title": "Own", "rules": [rule("of all", at_most=0.9)]}
+    options: dict[str, Any] = {
+        "policy": policy,
+        "folds": 2,
+        "methods": ["thresholds"],
+        "attribute_at_decision": True,
+    }
+    open_choice = mitigate(data(applicants(2400)), LogisticRegression(), **options)
+    assert open_choice.verdict == "not_enough_evidence"
+    assert open_choice.best is not None, "the fix is there, and shown"
+    assert any("also about race" in str(note) for note in open_choice.notes)
+    for names in ("sex", ["sex", "race"]):
+        assert mitigate(data(applicants(2400)), LogisticRegression(), attributes=names, **options).verdict == "meets"
+
+
 def test_nothing_meets_a_rule_of_an_attribute_that_is_not_protected() -> None:
     options: dict[str, Any] = {"folds": 2, "methods": ["thresholds"], "attribute_at_decision": True}
     for names, outcome in ((["sex"], "meets"), (["sex", "age"], "not_enough_evidence")):

@@ -175,7 +175,11 @@ def try_fixes(
     known = [column.name for column in subject.needs_attributes()]
     spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
     goals, ignored = read_goals(goal, limit, policy, subject.task, known=known, spread=spread)
-    plan = Plan(goals=goals, ignored=ignored, attributes=choose_attributes(known, attributes, goals), **options)
+    chosen = choose_attributes(known, attributes, goals)
+    open_choice = policy is not None and attributes is None and options.get("groups", "protected") == "protected"
+    others = [name for name in known if open_choice and name not in chosen]
+    unjudged = tuple(name for name in others if any(one.covers((name,)) for one in goals))
+    plan = Plan(goals=goals, ignored=ignored, attributes=chosen, unjudged=unjudged, **options)
     judged = None
     if test is not None:
         other = read_dataset(test, {}) if isinstance(test, Dataset) else subject.data.replace(test)

@@ -11,7 +11,7 @@ import numpy as np
 from isonomia.data import estimator_backend, wrap
 from isonomia.errors import Cancelled, DataError, IsonomiaError, NotApplicable, SpecError, close_to
 from isonomia.events import Clock, Progress
-from isonomia.languages import Message, error_message, msg
+from isonomia.languages import Message, column_names, error_message, msg
 from isonomia.mitigation.judging.before_after import compare
 from isonomia.mitigation.judging.effect_tables import criterion_titles
 from isonomia.mitigation.judging.found import COLUMN, GroupsOf, use_subgroups
@@ -50,6 +50,8 @@ class Plan:
         Methods of other stages are tried only where they are named.
     parts : int
         How many parts of the people judged a fix has to meet the goals in (1 for all of them together).
+    unjudged : tuple of str
+        Attributes that the goals are about too and that nobody chose between: nothing is shown to meet the policy.
     groups : "protected", "found" or SubgroupResult
         Whose gap is closed: the groups of the attributes, or people in found subgroups and all others.
     """
@@ -66,6 +68,7 @@ class Plan:
     max_seconds: float | None = None
     stages: tuple[Stage, ...] = get_args(Stage)
     parts: int = 1
+    unjudged: tuple[str, ...] = ()
     groups: GroupsOf = "protected"
 
     @property
@@ -122,6 +125,15 @@ class Plan:
             for goal in self.goals
             if goal.deviations is not None
         )
+        if self.unjudged:
+            parts["notes"] += (
+                msg(
+                    "The policy is also about {others}, and fixes were judged by {judged} alone: name the attributes to "
+                    "be judged by all of them (`attributes`). So nothing is shown to meet the policy.",
+                    others=column_names(self.unjudged),
+                    judged=column_names(self.attributes),
+                ),
+            )
         absent = dict.fromkeys(name for goal in self.goals for name in goal.absent)
         if absent:
             parts["notes"] += (
@@ -140,7 +152,7 @@ class Plan:
             **parts,
             best=verdicts.best,
             front=verdicts.front,
-            verdict=verdicts.verdict,
+            verdict="not_enough_evidence" if self.unjudged and verdicts.verdict == "meets" else verdicts.verdict,
             fitted=Fitted(tried, trial, people),
             decisions={name: one.decided for name, one in tried.items()},
             judged=verdicts,
