@@ -128,8 +128,8 @@ class Plan:
         if self.unjudged:
             parts["notes"] += (
                 msg(
-                    "The policy is also about {others}, and fixes were judged by {judged} alone: name the attributes to "
-                    "be judged by all of them (`attributes`). So nothing is shown to meet the policy.",
+                    "The policy is also about {others}, and fixes were judged by {judged} alone: name the attributes "
+                    "to be judged by all of them (`attributes`). So nothing is shown to meet the policy.",
                     others=column_names(self.unjudged),
                     judged=column_names(self.attributes),
                 ),
