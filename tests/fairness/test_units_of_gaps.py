@@ -47,6 +47,8 @@ def test_gaps_of_rates_are_points() -> None:
         r"The gap is 20\.0 points \(\d+\.\d to \d+\.\d\), above the 10\.0 points allowed\.", said.interpretation()
     )
     assert "20,0 pontos" in said.interpretation("pt-BR")
+    assert "mean difference: 20.0 points" in str(said)
+    assert "threshold: 10.0 points" in str(said)
     y = ([1] * 50 + [0] * 50) * 2
     found = fairness.suite(y, p, sensitive_features={"sex": ["a"] * 100 + ["b"] * 100}, n_boot=50)
     texts = [str(message) for message in found.warnings]

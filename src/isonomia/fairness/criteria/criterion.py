@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from isonomia.errors import NotApplicable, SpecError, close_to
-from isonomia.evidence import THRESHOLDS, Estimate, Result
+from isonomia.evidence import THRESHOLDS, Estimate, Format, Result
 from isonomia.fairness.criteria.phrases import rate_sentence
 from isonomia.fairness.groups.gaps import Aggregate, Gap, combine_each, facts, gaps_of, scaled
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
@@ -448,4 +448,13 @@ def judge_criterion(
         threshold=threshold,
         worst=worst,
         metrics=measured,
+        formats=_formats(description, worst),
     )
+
+
+def _formats(description: Description, worst: Mapping[str, Any]) -> dict[str, Format]:
+    """Differences of rates are points, and so is what they are compared with."""
+    if worst.get("units") != "rate":
+        return {}
+    compared: dict[str, Format] = {"threshold": "points"} if description.measure == "difference" else {}
+    return {"difference": "points", "mean_difference": "points", **compared}
