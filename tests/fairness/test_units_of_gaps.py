@@ -31,7 +31,7 @@ def test_a_gap_of_predicted_numbers_is_in_standard_deviations() -> None:
     english, portuguese = found.interpretation(), found.interpretation("pt-BR")
     assert "%" not in english + portuguese, "no share of anything"
     assert f"The gap is {deviations:.3f} standard deviations of the predictions" in english
-    assert "desvios-padrão das previsões" in portuguese
+    assert "0,520 desvio-padrão das previsões" in portuguese
     measure = next(
         one for (_, name), one in fairness.suite(frame, **ROLES, n_boot=50).criteria.items() if name == "mean_parity"
     )
