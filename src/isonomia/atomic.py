@@ -20,15 +20,38 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     ['report.md']
     """
     target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    part = Path(name)
+    name = None
     try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part")
+        os.close(handle)
+        part = Path(name)
         yield part
+        _on_disk(part)  # before it gets its name: a power cut leaves the old file or the whole new one
         part.chmod(0o644)
         part.replace(target)
+        _on_disk(target.parent)
+    except OSError as error:
+        if error.filename is None or str(error.filename).endswith(".part"):
+            error.filename = str(target)  # what the caller asked for, not what stands in for it
+        raise
     finally:
-        part.unlink(missing_ok=True)
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
+
+
+def _on_disk(path: Path) -> None:
+    """Wait until what was written is on the disk; a system that cannot wait for a folder need not."""
+    folder = path.is_dir()
+    if folder and not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(path, os.O_RDONLY if folder else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    except OSError:
+        if not folder:
+            raise
+    finally:
+        os.close(handle)
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:

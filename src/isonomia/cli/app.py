@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -29,6 +30,7 @@ from isonomia.cli.commands.study import study
 from isonomia.cli.commands.synth import synth
 from isonomia.cli.output.exits import guarded
 from isonomia.cli.output.reader import language_in, set_reader_language
+from isonomia.cli.output.streams import guard_streams
 
 
 class Guarded(TyperGroup):
@@ -86,4 +88,8 @@ for name, listing in LISTINGS.items():
 
 def main() -> None:
     """Run the program; its exit code is the verdict's, or that of an error (`output/exits.py`)."""
-    app(prog_name="isonomia")
+    guard_streams()
+    try:
+        app(prog_name="isonomia")
+    finally:
+        sys.stdout.flush()  # what could not be written shows now, while the exit code can still say so

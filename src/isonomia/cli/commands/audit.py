@@ -52,11 +52,11 @@ def audit(
     from isonomia.audit import audit as examine
     from isonomia.audit import audit_changes, changed_checks, exit_code, read_changes
     from isonomia.cli.output.progress_bar import ProgressBar
-    from isonomia.cli.output.report import check_pdf, deliver
+    from isonomia.cli.output.report import check_outputs, deliver
     from isonomia.cli.output.store import chosen_store
     from isonomia.languages import msg
 
-    check_pdf(pdf or annex, out)
+    check_outputs(out, junit, pdf=pdf or annex)
     changed = read_changes(changes)
     settings, options = audit_changes(changed)
     screen = talk.screen()

@@ -69,7 +69,7 @@ def run(
     from isonomia.audit import changed_checks, exit_code, out_folder, read_changes, read_spec
     from isonomia.audit import run as run_spec
     from isonomia.cli.output.progress_bar import ProgressBar
-    from isonomia.cli.output.report import check_pdf, deliver
+    from isonomia.cli.output.report import check_outputs, deliver
     from isonomia.cli.output.store import chosen_store
     from isonomia.languages import msg
 
@@ -82,7 +82,7 @@ def run(
     word = trust.word()
     folder = out if out is not None else out_folder(given, word)
     keeping = chosen_store(store, analysis)
-    check_pdf(pdf or annex, folder)
+    check_outputs(folder, junit, pdf=pdf or annex)
     with ProgressBar(screen, msg("Reading")) as progress:
         silent = given.model_copy(update={"out": None, "language": screen.language})
         report = run_spec(silent, trust=word, progress=progress)

@@ -7,6 +7,7 @@ the user interrupts with Ctrl-C.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -24,9 +25,10 @@ from isonomia.languages import error_text
 
 BAD_INPUT = 2
 INTERNAL = 5
-#: As shells report a process that was interrupted, or whose reader went away: never a verdict.
+#: As shells report a process that was interrupted: never a verdict.
 INTERRUPTED = 130
-READER_GONE = 141
+#: A disk that is full or fails is nobody's wrong input.
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else []))
 
 
 @contextmanager
@@ -45,12 +47,9 @@ def guarded() -> Iterator[None]:
         raise _end(str(error), INTERNAL) from error
     except IsonomiaError as error:
         raise _end(str(error), BAD_INPUT) from error
-    except BrokenPipeError as error:
-        # Nobody reads any more; Python must not complain about it when it flushes at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(READER_GONE) from error
     except OSError as error:
-        raise _end(f"{error.strerror or error}: '{error.filename or '?'}'.", BAD_INPUT) from error
+        code = INTERNAL if error.errno in FULL else BAD_INPUT
+        raise _end(f"{error.strerror or error}: '{error.filename or '?'}'.", code) from error
     except (typer.Exit, typer.Abort):
         raise
     except Exception as error:

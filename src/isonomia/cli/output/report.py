@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from isonomia.atomic import write_whole
 from isonomia.cli.output.screen import Screen
-from isonomia.errors import SpecError
+from isonomia.errors import Cancelled, InternalError, IsonomiaError, SpecError, kind_of
 from isonomia.languages import msg
 
 if TYPE_CHECKING:
@@ -21,8 +23,26 @@ if TYPE_CHECKING:
     from isonomia.report import Form
 
 
-def check_pdf(pdf: bool, out: Path | None) -> None:
-    """Refuse a PDF that could not be written, before the work begins."""
+def check_outputs(out: Path | None, junit: Path | None = None, *, pdf: bool = False) -> None:
+    """Refuse what could not be written, before the work begins."""
+    if out is not None and out.exists() and not out.is_dir():
+        raise SpecError(f"The report goes into a folder; {str(out)!r} is a file. Name a folder, or move the file.")
+    if junit is not None and junit.is_dir():
+        raise _refused(errno.EISDIR, junit)
+    for path in filter(None, (out, junit and junit.parent)):
+        there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+        if not there.is_dir():
+            raise _refused(errno.ENOTDIR, there)
+        if not os.access(there, os.W_OK):
+            raise _refused(errno.EACCES, there)
+    _check_pdf(pdf, out)
+
+
+def _refused(code: int, path: Path) -> OSError:
+    return OSError(code, os.strerror(code), str(path))
+
+
+def _check_pdf(pdf: bool, out: Path | None) -> None:
     if not pdf:
         return
     if out is None:
@@ -53,24 +73,60 @@ def deliver(
     """Keep the report, show the summary (or the JSON), and write the requested files; returns where its forms are."""
     from isonomia.report import dumps, summary
 
+    lost = Lost()
     if keeping is not None:
-        report = keeping.keep(report, screen)
-    saved = {} if out is None else report.save(out, language=screen.language)
-    printed: list[Form] = [form for form, wanted in (("pdf", pdf), ("annex", annex)) if wanted]  # type: ignore[misc]
-    if printed and out is not None:  # apart: what was written stays where printing fails
-        saved |= report.save(out, formats=printed, language=screen.language)
+        with lost.part():
+            report = keeping.keep(report, screen)
+    saved: dict[str, Path] = {}
+    if out is not None:
+        with lost.part():
+            saved |= report.save(out, language=screen.language)
+        printed: list[Form] = [form for form, wanted in (("pdf", pdf), ("annex", annex)) if wanted]  # type: ignore[misc]
+        with lost.part():
+            saved |= report.save(out, formats=printed, language=screen.language)
     if junit is not None:
         from isonomia.cli.output.junit import to_junit
 
-        text = to_junit(report.document, screen.language, policy=report.policy, fail_on=fail_on)
-        write_whole(junit, text)
+        with lost.part():
+            write_whole(junit, to_junit(report.document, screen.language, policy=report.policy, fail_on=fail_on))
     if screen.json:
-        typer.echo(dumps(report.document))
+        sys.stdout.write(dumps(report.document))
     if screen.talks:
         screen.show(summary(report.document, screen.language))
         screen.say()
         if "html" in saved:
             screen.say(msg("Full report: {path}", path=str(saved["html"])))
-        else:
+        elif out is None:
             screen.say(msg("Pass --out FOLDER to write the full report."))
+    lost.end()
     return saved
+
+
+class Lost:
+    """Outputs that could not be written, each of which leaves the others alone."""
+
+    def __init__(self) -> None:
+        self._errors: list[Exception] = []
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """An output; that it failed is said when all others are done."""
+        try:
+            yield
+        except Cancelled:
+            raise
+        except Exception as error:
+            self._errors.append(error)
+
+    def end(self) -> None:
+        """End the command with what was lost, if anything was."""
+        if len(self._errors) == 1 and not isinstance(self._errors[0], IsonomiaError):
+            raise self._errors[0]
+        if self._errors:  # what was given was examined: that it cannot be kept is no wrong input
+            raise InternalError("\n".join(map(_said, self._errors))) from self._errors[0]
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}: '{error.filename or '?'}'."
+    return str(error) if isinstance(error, IsonomiaError) else kind_of(error)

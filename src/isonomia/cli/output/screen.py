@@ -73,7 +73,8 @@ class Screen:
 
     def data(self, value: Any) -> None:
         """A value as JSON, on stdout."""
-        sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+        unicode = (sys.stdout.encoding or "").lower().startswith("utf")  # else letters would be lost in it
+        sys.stdout.write(json.dumps(value, ensure_ascii=not unicode, allow_nan=False, indent=2) + "\n")
 
     def say(self, text: str | Message = "", *, style: str | None = None) -> None:
         """A line for people in their language, on stdout; nothing when quiet or in JSON."""
