@@ -103,7 +103,7 @@ def failures_in_memory(subject: Subject, names: Sequence[str], options: FailureO
         slices=slices,
         rows=WorstRows(
             numbers=np.flatnonzero(subject.rows)[order],
-            data=subject.known.take(order) if order.size else None,
+            data=_shown(subject.known, order) if order.size else None,
             outcome=subject.outcome.take(order),
             harm=Harm(harm.size[order], harm.kind[order], harm.confidence[order]),
             slices=tuple(column.take(order) for column in columns),
@@ -111,6 +111,11 @@ def failures_in_memory(subject: Subject, names: Sequence[str], options: FailureO
         usual=usual_in_rows(subject.known, names),
         notes=subject.notes,
     )
+
+
+def _shown(data: Dataset, order: NDArray[np.intp]) -> Dataset:
+    """Rows to be looked at, which may all have the weight 0."""
+    return (data if data.roles.weight is None else data.with_roles(weight=None)).take(order)
 
 
 def _slices(subject: Subject, names: Sequence[str], options: FailureOptions) -> Iterator[Codes]:
