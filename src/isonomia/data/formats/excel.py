@@ -15,6 +15,7 @@ from typing import Any, Literal
 from isonomia.data._files import growth_limit
 from isonomia.data.file_format import BYTE_LIMIT, FILE_FORMATS, REPEATED, SHEET, FileFormat, ReadTable
 from isonomia.data.formats._columnar import damaged
+from isonomia.data.formats._workbook_parts import check_part
 from isonomia.data.formats.csv_files import check_header, column_index
 from isonomia.data.frames import Backend, to_frame
 from isonomia.errors import DataError, SpecError, close_to, require
@@ -81,6 +82,8 @@ def _check_archive(path: Path, source_path: Path, max_bytes: int) -> None:
                             f"The workbook '{source_path}' has a part that does not begin as those of Excel do "
                             f"('{entry.filename}'). It was not opened."
                         )
+                    with archive.open(entry) as part:
+                        check_part(part, entry.filename, source_path)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
         raise damaged(error, source_path, "an Excel workbook") from None
 
