@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from isonomia.audit.exit_codes import FailOn, exit_code, failing
 from isonomia.audit.report_parts import Findings, Part, part_frame
-from isonomia.errors import AuditFailed, DataError, NotApplicable, SpecError
+from isonomia.errors import AuditFailed, DataError, NotApplicable, SpecError, kind_of
 from isonomia.evidence import Fold, Result
 from isonomia.keeping import Keeper, opened
 from isonomia.parameters import unknown_name
@@ -69,14 +69,19 @@ class Report:
             raise DataError(f"{str(file)!r} is larger than {MAX_BYTES:,} bytes; it is not a report of Isonomia.")
         try:
             record = json.loads(file.read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{str(file)!r} is not JSON ({error}); give the report.json of an audit.") from None
         return cls.from_dict(record)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Report:
         """The report that `to_dict` wrote; also one of schema version 1 or 2."""
-        return cls(from_json(record))
+        report = cls(from_json(record))
+        try:
+            _ = report.policy
+        except ValueError as error:
+            raise DataError(f"The report is damaged ({kind_of(error)}). Run the audit again.") from None
+        return report
 
     @property
     def policy(self) -> Policy | None:

@@ -38,7 +38,12 @@ def part_frame(document: Document, part: Part) -> Any:
     """A part of a report as a frame: pandas where it is installed, else Polars, else PyArrow."""
     Choice(tuple(_PARTS)).check("part", part)
     rows, columns = _PARTS[part](document)
-    return to_frame({name: [row.get(name) for row in rows] for name in columns})
+    return to_frame({name: [_whole(row.get(name)) for row in rows] for name in columns})
+
+
+def _whole(value: Any) -> Any:
+    """The value; half of a surrogate pair, which no frame holds, becomes a question mark."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _findings(document: Document) -> tuple[list[dict[str, Any]], Sequence[str]]:

@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from isonomia.errors import DataError
 from isonomia.evidence.estimate import Estimate
 from isonomia.languages import Encoded, Message, Name, decode, encode, msg, take_texts
 from isonomia.languages.encoding import encode_column
+from isonomia.languages.field_types import check_fields, fits
 from isonomia.languages.message import write_interval, write_number
 
 #: How a column is written: share (0.12 as 12.0%), signed points (0.12 as 12.0), number, count, p-value, text.
@@ -201,7 +203,23 @@ class Column(Encoded, kind="column"):
     def from_dict(cls, given: Mapping[str, Any]) -> Column:
         """The column that `to_dict` wrote."""
         parts = ("name", "values", "low", "high", "reason", "keys", "format", "title", "names")
-        return cls(**{part: decode(given[part]) for part in parts if part in given})
+        read = {part: decode(given[part]) for part in parts if part in given}
+        check_fields(cls, read)
+        for part in ("values", "low", "high"):
+            if read.get("format") not in (None, "text") and not fits(Sequence[float | None], read.get(part, ())):
+                raise DataError(f"the column {read['name']!r:.40} of numbers has something else among them")
+        if not isinstance(read.get("keys", []), list) or not all(map(_is_key, read.get("keys", []))):
+            raise DataError(f"the rows of the column {read['name']!r:.40} stand for nothing that can be looked up")
+        return cls(**read)
+
+
+def _is_key(given: Any) -> bool:
+    """Whether it can stand for a row: names, or names with values."""
+    try:
+        hash(given)
+    except TypeError:
+        return False
+    return isinstance(given, tuple)
 
 
 def _parts(value: Any, numbers: bool) -> tuple[Any, Any, Any, Message | str | None]:

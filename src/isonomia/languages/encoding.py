@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import date, datetime, time, timedelta
@@ -15,9 +16,13 @@ from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 from isonomia.errors import DataError
+from isonomia.languages.field_types import check_fields
 
 #: The key that names the kind of an object.
 KIND = "$"
+
+#: The largest whole number that is a float too.
+_LARGEST = int(sys.float_info.max)
 
 #: What reads an object of each kind.
 _READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
@@ -79,8 +84,10 @@ class Record(Encoded):
         """The object that `to_dict` wrote; keys it does not know are ignored, so that a newer minor version loads."""
         made = cls._written
         known = {field.name: field.type for field in fields(made)}
-        values = {name: decode(value) for name, value in given.items() if name in known}
-        return made(**{k: tuple(v) if isinstance(v, list) and _is_tuple(known[k]) else v for k, v in values.items()})  # type: ignore[no-any-return]
+        read = {name: decode(value) for name, value in given.items() if name in known}
+        values = {k: tuple(v) if isinstance(v, list) and _is_tuple(known[k]) else v for k, v in read.items()}
+        check_fields(made, values)
+        return made(**values)  # type: ignore[no-any-return]
 
 
 def encode(value: Any) -> Any:
@@ -140,6 +147,8 @@ def decode(value: Any) -> Any:
     if isinstance(value, list):
         return [decode(item) for item in value]
     if not isinstance(value, Mapping):
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            raise DataError("a number is larger than any that is computed with")
         return value
     if KIND not in value:
         return {name: decode(item) for name, item in value.items()}

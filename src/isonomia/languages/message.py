@@ -8,14 +8,20 @@ template without one.
 from __future__ import annotations
 
 import math
+import re
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+from isonomia.errors import DataError, kind_of
 from isonomia.languages.encoding import Encoded, decode, encode
+from isonomia.languages.field_types import check_fields
 from isonomia.languages.locales import check_language, locale, translate
+
+#: What HTML or Markdown would take for more than words; no template of ours has it.
+_MARKUP = re.compile(r"<[A-Za-z/!?]|\]\(|&#?\w+;")
 
 
 @dataclass(frozen=True)
@@ -52,8 +58,17 @@ class Message(Encoded, kind="message"):
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Message:
-        """The message that `to_dict` wrote; its text is made anew."""
-        return cls(given["template"], decode(given["params"]))
+        """The message that `to_dict` wrote; its text is made anew, and must be a text without markup."""
+        values = {"template": given["template"], "params": decode(given["params"])}
+        check_fields(Message, values)
+        if _MARKUP.search(values["template"]) or not values["template"].replace("\n", "").isprintable():
+            raise DataError("a sentence has markup or control characters")
+        message = cls(**values)
+        try:
+            message.text()
+        except Exception as error:
+            raise DataError(f"a sentence cannot be written: {kind_of(error)}") from None
+        return message
 
     def __repr__(self) -> str:
         """The English text as a text is shown: lists of messages can be read."""

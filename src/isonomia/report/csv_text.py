@@ -22,9 +22,9 @@ def to_csv(table: Table) -> str:
 def csv_of(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> str:
     """Rows as CSV, by the same rules."""
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, fieldnames=names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(map(_plain, names))  # columns of the data are named by whoever made them
+    writer.writerows([_plain(row.get(name)) for name in names] for row in rows)
     return stream.getvalue()
 
 
@@ -32,4 +32,8 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, bool | int | float):
         return value
     text = str(value)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    return f"'{text}" if text[:1] in FORMULA else text
+
+
+#: How a text begins that a spreadsheet takes for a formula; some skip what is not printed, or read wide forms alike.
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")

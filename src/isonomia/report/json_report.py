@@ -14,9 +14,10 @@ from importlib.resources import files
 from typing import Any
 
 from isonomia._version import __version__
-from isonomia.errors import DataError
+from isonomia.errors import DataError, IsonomiaError, kind_of
 from isonomia.evidence import Finding, Result, folding, ranking
 from isonomia.languages import Words, decode, encode, msg
+from isonomia.languages.field_types import check_fields
 from isonomia.report.document import Document, Section, Verdict
 
 #: The first number changes when a reader of the older shape would break, the second when something is added.
@@ -86,29 +87,33 @@ def from_json(record: Mapping[str, Any]) -> Document:
         )
     try:
         return _document(record)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise DataError(f"The report is damaged ({type(error).__name__}: {error}). Run the audit again.") from error
+    except IsonomiaError as error:
+        raise DataError(f"The report is damaged ({error}). Run the audit again.") from error
+    except Exception as error:  # nothing in a file can be believed
+        raise DataError(f"The report is damaged ({kind_of(error)}). Run the audit again.") from error
 
 
 def _document(record: Mapping[str, Any]) -> Document:
     findings = [Finding.from_dict(finding) for finding in record["findings"]]
     timings = dict(record["timings"])
     verdict, sheet = record["verdict"], record["balance_sheet"]
-    return Document(
-        title=decode(record["title"]),
-        subject=decode(record["subject"]),
-        sections=tuple(
+    values = {
+        "title": decode(record["title"]),
+        "subject": decode(record["subject"]),
+        "sections": tuple(
             _loaded_section(given, findings, decode(timings.pop(code, 0.0))) for code, given in record["checks"].items()
         ),
-        balance_sheet=None if sheet is None else Result.from_dict(sheet),
-        verdict=None if verdict["policy"] is None else Verdict.from_dict(verdict),
-        policy=decode(record["policy"]),
-        language=record["language"],
-        fingerprint=decode(record["fingerprint"]),
-        created=record["created"],
-        timings=decode(timings),
-        words=Words.from_dict(record.get("words", {})),
-    )
+        "balance_sheet": None if sheet is None else Result.from_dict(sheet),
+        "verdict": None if verdict["policy"] is None else Verdict.from_dict(verdict),
+        "policy": decode(record["policy"]),
+        "language": record["language"],
+        "fingerprint": decode(record["fingerprint"]),
+        "created": record["created"],
+        "timings": decode(timings),
+        "words": Words.from_dict(record.get("words", {})),
+    }
+    check_fields(Document, values)
+    return Document(**values)
 
 
 def _section(section: Section, findings: list[int]) -> dict[str, Any]:

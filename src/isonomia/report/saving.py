@@ -104,15 +104,26 @@ def save(
     unknown = [one for one in asked if one not in known]
     if unknown:
         raise SpecError(f"`formats` must be some of {list(known)}; got {unknown[0]!r}.{close_to(unknown[0], known)}")
+    target = _folder(path, known)
+    target.mkdir(parents=True, exist_ok=True)
+    first = sorted(asked, key=lambda one: one != "json")
+    return _written(shown, {one: (target / known[one][0], known[one][1]) for one in first}, language)
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that a report cannot be saved to, as `save` does."""
+    if _form_of(path, _FORMS) is None:
+        _folder(path, _FORMS)
+
+
+def _folder(path: str | os.PathLike[str], known: Mapping[str, Any]) -> Path:
     target = Path(path).expanduser()
     if target.exists() and not target.is_dir():
         raise SpecError(
             f"The report goes into a folder; {str(target)!r} is a file. Name a folder, or a file that ends in "
             f"{_listed(known)}."
         )
-    target.mkdir(parents=True, exist_ok=True)
-    first = sorted(asked, key=lambda one: one != "json")
-    return _written(shown, {one: (target / known[one][0], known[one][1]) for one in first}, language)
+    return target
 
 
 def _written(part: Any, files: Mapping[str, tuple[Path, Write]], language: str) -> dict[str, Path]:

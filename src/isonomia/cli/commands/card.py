@@ -34,7 +34,7 @@ def card(
     from isonomia.atomic import write_whole
     from isonomia.audit import Report, bias_audit_summary
     from isonomia.audit.bias_audit_summary import summary_markdown
-    from isonomia.cli.output.frames import write_frame
+    from isonomia.report import to_csv
 
     screen = talk.screen()
     if out is not None and out.suffix.lower() not in (".md", ".html", ".csv"):
@@ -50,7 +50,7 @@ def card(
     if out is None:
         screen.say(summary_markdown(summary, screen.language).rstrip("\n"))
     elif out.suffix.lower() == ".csv":
-        write_frame(summary.tables["impact_ratios"].frame(), out)
+        write_whole(out, to_csv(summary.tables["impact_ratios"]))  # for spreadsheets: no text is taken for a formula
     else:
         write = summary.to_html if out.suffix.lower() == ".html" else partial(summary_markdown, summary)
         write_whole(out, write(screen.language))

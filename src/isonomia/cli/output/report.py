@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
 def check_outputs(out: Path | None, junit: Path | None = None, *, pdf: bool = False) -> None:
     """Refuse what could not be written, before the work begins."""
-    if out is not None and out.exists() and not out.is_dir():
-        raise SpecError(f"The report goes into a folder; {str(out)!r} is a file. Name a folder, or move the file.")
+    if out is not None:
+        from isonomia.report.saving import check_target
+
+        check_target(out)
     if junit is not None and junit.is_dir():
         raise _refused(errno.EISDIR, junit)
-    for path in filter(None, (out, junit and junit.parent)):
-        there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    folder = out.parent if out is not None and out.is_file() else out
+    for path in filter(None, (folder, junit and junit.parent)):
+        there = next(above for above in (path, *path.absolute().parents) if above.exists())
         if not there.is_dir():
             raise _refused(errno.ENOTDIR, there)
         if not os.access(there, os.W_OK):
@@ -82,8 +85,9 @@ def deliver(
         with lost.part():
             saved |= report.save(out, language=screen.language)
         printed: list[Form] = [form for form, wanted in (("pdf", pdf), ("annex", annex)) if wanted]  # type: ignore[misc]
-        with lost.part():
-            saved |= report.save(out, formats=printed, language=screen.language)
+        if printed:  # apart: what was written stays where printing fails
+            with lost.part():
+                saved |= report.save(out, formats=printed, language=screen.language)
     if junit is not None:
         from isonomia.cli.output.junit import to_junit
 
