@@ -139,7 +139,13 @@ def to_frame(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backen
     backend = backend or default_backend()
     require_backend(backend)
     plain = {name: _plain(values) for name, values in columns.items()}
-    return _pandas_frame(plain) if backend == "pandas" else nw.from_dict(plain, backend=backend).to_native()
+    try:
+        return _pandas_frame(plain) if backend == "pandas" else nw.from_dict(plain, backend=backend).to_native()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"A name or a value has half of a surrogate pair ({error.object[error.start]!a}), which is not a character. "
+            "Replace it: text.encode('utf-8', 'replace').decode()."
+        ) from None
 
 
 def from_columns(columns: Mapping[str, nw.Series[Any] | np.ndarray[Any, Any]], backend: Backend) -> Any:
