@@ -164,6 +164,17 @@ def test_weights_levels_and_empty_groups() -> None:
     assert [float(end) for end in score_odds_ratio(5, 5, 7, 7)] == [0.0, np.inf]
 
 
+def test_rates_of_0_and_1_have_ends_for_every_effective_number_of_rows() -> None:
+    """Rounding once lifted a constrained rate above 1 in 7% of these, which then had no interval."""
+    m, n = np.random.default_rng(0).uniform(1, 600, (2, 20_000))
+    whole = score_difference([0, 24], [17, 24], [24, 0], [24, 17])
+    weighted = score_difference([0, 24 - 1e-14], [17 - 4e-15, 24 - 1e-14], [24 - 1e-14, 0], [24 - 1e-14, 17 - 4e-15])
+    np.testing.assert_allclose(weighted, whole, atol=1e-9)
+    for one, other in ((0 * m, n), (m, 0 * n), (m, n), (0 * m, 0 * n)):
+        for low, high in (score_difference(one, m, other, n), score_ratio(one, m, other, n)):
+            assert not np.isnan(low + np.where(np.isinf(high), 0.0, high)).any()
+
+
 @pytest.mark.parametrize("sizes", [(30, 30), (100, 100), (100, 1000)])
 @pytest.mark.parametrize("rate", [0.01, 0.05, 0.3])
 def test_coverage_summed_over_all_tables(sizes: tuple[int, int], rate: float) -> None:

@@ -324,3 +324,10 @@ def test_a_front_describes_its_marks_to_screen_readers() -> None:
     drawing = draw_svg(Picture("front", "t", msg("What helps"), {"labels": "fix", "x": "gap", "y": "cost"}), table)
     assert "<title>What helps</title>" in drawing
     assert "cuts; gap: 0.100; cost: -0.100" in drawing
+
+
+@pytest.mark.parametrize("value", [0.0, 1e18, -1e60])
+def test_a_heat_map_of_one_value_has_a_scale_of_colours(value: float) -> None:
+    table = Table.of({"sex": ["F", "M"], "age": ["young", "old"], "mean": [value, value]})
+    drawn = draw_svg(Picture("heatmap", "mean", "Means", {"x": "sex", "y": "age", "value": "mean"}), table)
+    assert "<rect" in str(drawn)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
+import isonomia as iso
 from isonomia import DataError, Dataset, MissingExtraError, SpecError
 from isonomia.evidence import holm
 from isonomia.robustness import category_distances, drift, numeric_distances
@@ -110,6 +113,55 @@ def test_distances_of_categories_are_those_of_scipy() -> None:
     noise = 3 * (1 / a.sum() + 1 / b.sum())
     assert found.stability.value == pytest.approx(found.psi - noise)
     assert category_distances([5], [9]).p_value == 1.0
+
+
+def test_psi_is_the_index_of_the_textbook_and_what_exceeds_noise_has_a_name_of_its_own() -> None:
+    """The index of 200 rows crosses the usual line of 0.1; less what noise adds to it, it does not."""
+    rng = np.random.default_rng(1)
+    one, two = (rng.normal(mean, 1, 200) for mean in (0, 0.3))
+    deciles = np.sort(one)[np.linspace(0, 199, 11)[1:-1].round().astype(int)]
+    edges = [-np.inf, *deciles, np.inf]
+    p, q = (np.histogram(part, edges)[0] / 200 for part in (one, two))
+    textbook = float(((q - p) * np.log(q / p)).sum())
+    found = drift({"x": one}, {"x": two}, joint=False)
+    row = next(found.tables["variables"].rows())
+    assert row["psi"] == pytest.approx(textbook)
+    assert row["psi"] == numeric_distances(one, two).psi
+    p, q = ((200 * share + 0.5) / 205 for share in (p, q))
+    assert row["psi_beyond_noise"] == pytest.approx(float(((q - p) * np.log(q / p)).sum()) - 9 * 2 / 200)
+    assert row["psi_beyond_noise_low"] <= row["psi_beyond_noise"] <= row["psi_beyond_noise_high"]
+    moved = drift({"x": one}, {"x": two + 1}, joint=False)
+    (finding,), row = moved.findings, next(moved.tables["variables"].rows())
+    assert "stability index" in str(finding.message)
+    assert "beyond noise" in str(finding.message)
+    assert finding.estimate.value == pytest.approx(row["psi_beyond_noise"])
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+@pytest.mark.parametrize("predicted", ["model", "column"])
+def test_an_audit_compares_a_reference_without_the_target(tmp_path: Path, as_file: bool, predicted: str) -> None:
+    rng = np.random.default_rng(0)
+    x, sex = rng.normal(size=300), rng.choice(["F", "M"], 300)
+    reference = pd.DataFrame({"f": x, "sex": sex, "p": (x > 0).astype(int)})
+    current = reference.assign(f=x + 1, p=(x > -1).astype(int), y=rng.integers(0, 2, 300))
+    given: Any = reference
+    if as_file:
+        given = str(tmp_path / "before.csv")
+        reference.to_csv(given, index=False)
+    how: dict[str, Any] = {"prediction": "p"} if predicted == "column" else {}
+    model = None if how else (lambda rows: (rows["f"] > 0).astype(int))
+    report = iso.audit(
+        current, model, target="y", protected=["sex"], checks=["drift"], options={"drift": {"reference": given}}, **how
+    )
+    found = report["drift"]
+    roles = {row["variable"]: str(row["role"]) for row in found.tables["variables"].rows()}
+    assert roles["f"] == "feature"
+    assert "target" not in roles.values()
+    assert "The target 'y' was not compared: the reference does not have it." in [str(note) for note in found.notes]
+    both = iso.audit(current, model, target="y", checks=["drift"], options={"drift": {"reference": current}}, **how)[
+        "drift"
+    ]
+    assert "target" in [str(row["role"]) for row in both.tables["variables"].rows()]
 
 
 def test_rare_categories_are_tested_as_one(rng: np.random.Generator) -> None:
@@ -305,7 +357,7 @@ def test_the_level_reaches_the_interval_of_the_stability_index() -> None:
     current = {"x": rng.normal(0.4, size=800), "c": rng.choice(["a", "b"], 800, p=[0.7, 0.3])}
     widths = []
     for level in (0.8, 0.99):
-        column = drift(reference, current, level=level, joint=False).tables["variables"]["psi"]
+        column = drift(reference, current, level=level, joint=False).tables["variables"]["psi_beyond_noise"]
         widths.append([estimate.high - estimate.low for estimate in map(column.estimate, range(2))])
     assert (np.array(widths[1]) > np.array(widths[0])).all()
 

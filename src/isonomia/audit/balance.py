@@ -18,7 +18,7 @@ def balance_sheet(subject: Subject, families: Families) -> Result:
     """Rows used, rows with missing protected values, groups too small, cells empty; how many tests were made."""
     lines = [
         (msg("rows given"), subject.n_given),
-        (msg("rows without a target, left out"), subject.n_dropped),
+        (_left_out(subject), subject.n_dropped),
         (msg("rows used"), len(subject)),
     ]
     if subject.outcome.surface.other is not None:
@@ -55,6 +55,12 @@ def _of_another_kind(subject: Subject) -> tuple[Message, int]:
     if OTHER in surface.classes:
         return msg("answers of another kind, counted apart"), n
     return msg("answers of another kind, counted as unfavourable"), n
+
+
+def _left_out(subject: Subject) -> Message:
+    if subject.weights is None:
+        return msg("rows without a target, left out")
+    return msg("rows without a target or of weight 0, left out")
 
 
 def _attributes(subject: Subject) -> Table:

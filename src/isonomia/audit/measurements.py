@@ -35,10 +35,7 @@ def measured_groups(subject: Subject, metrics: Sequence[str], by: Ways) -> Group
 def measured_all(subject: Subject) -> dict[str, Estimate]:
     """Every metric that applies, over all rows; where scores were counted in bins, with how far off they can be."""
     figures = evaluate_all(
-        subject.truth,
-        subject.surface,
-        weights=subject.weights,
-        counts=subject.counts,
+        Rows.of(subject.needs_outcomes()),
         level=subject.settings.level,
         n_boot=subject.settings.n_boot,
         seed=subject.settings.seed,

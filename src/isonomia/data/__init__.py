@@ -26,7 +26,7 @@ from isonomia.data.other_answers import OTHER, OTHER_ANSWERS, OtherAnswers, look
 from isonomia.data.reading import read
 from isonomia.data.roles import RoleOptions, Roles
 from isonomia.data.schema import Kind, Task, kind_of, kind_of_values, task_of
-from isonomia.data.weights import check_weights
+from isonomia.data.weights import check_weights, relative_weights
 from isonomia.parameters import face
 
 __all__ = [
@@ -69,6 +69,7 @@ __all__ = [
     "ordered",
     "propose_bands",
     "read",
+    "relative_weights",
     "task_of",
     "to_frame",
     "to_numpy",

@@ -318,6 +318,7 @@ class Dataset(RoleTable):
         other = Dataset.__new__(Dataset)
         other._build(part.table.to_native(), options, known=True)
         other.counts, other.words, other.proposed = part.counts, self.words, self.proposed
+        other.weight_unit = self.weight_unit
         return other
 
     def by_time(self) -> Dataset:

@@ -87,9 +87,14 @@ def usual_kind(value: object) -> str | None:
 
 
 def is_series(values: object) -> bool:
-    """Whether something is a column of any kind of frame."""
+    """Whether something is a column of any kind of frame, or an array of PyArrow."""
     kind = usual_kind(values)
-    return nw.dependencies.is_into_series(values) if kind is None else kind == "Series"
+    return nw.dependencies.is_into_series(values) or is_arrow_array(values) if kind is None else kind == "Series"
+
+
+def is_arrow_array(values: object) -> bool:
+    """Whether something is an array of PyArrow in one piece, of which no frame consists."""
+    return loaded("pyarrow") and isinstance(values, sys.modules["pyarrow"].Array)
 
 
 def wrap(frame: object) -> nw.DataFrame[Any]:

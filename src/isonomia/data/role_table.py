@@ -27,6 +27,7 @@ from isonomia.data.other_answers import OtherAnswers
 from isonomia.data.packed import Packed
 from isonomia.data.roles import RoleOptions, Roles, check_column
 from isonomia.data.schema import Kind, Task
+from isonomia.data.weights import mean_weight, relative_weights
 from isonomia.errors import DataError
 from isonomia.languages import Message, Words
 
@@ -218,10 +219,18 @@ class RoleTable:
 
     @cached_property
     def weights(self) -> np.ndarray[Any, Any] | None:
-        """One weight per row, or None."""
-        if self.roles.weight is None:
-            return None
-        return numbers(self.column(self.roles.weight))
+        """One weight per row in units of `weight_unit`, or None."""
+        given = self._given_weights
+        return None if given is None else relative_weights(given, unit=self.weight_unit)
+
+    @cached_property
+    def weight_unit(self) -> float:
+        """The mean of the weights above 0 of all rows; every table that is counted from them has the same."""
+        return 0.0 if self._given_weights is None else mean_weight(self._given_weights, self.counts)
+
+    @property
+    def _given_weights(self) -> np.ndarray[Any, Any] | None:
+        return None if self.roles.weight is None else numbers(self.column(self.roles.weight))
 
     @property
     def score_edges(self) -> np.ndarray[Any, Any] | None:

@@ -148,22 +148,21 @@ def check_names(columns: Sequence[str], roles: Roles, kinds: Mapping[str, Kind])
 
 def check_contents(table: nw.DataFrame[Any], roles: Roles, kinds: Mapping[str, Kind]) -> None:
     """The columns of a role contain what the role needs."""
+    present = set(table.columns)  # once: pandas makes a list of all names each time it is asked
     for name in roles.named:
-        if name in table.columns and is_nested(table[name]):
+        if name in present and is_nested(table[name]):
             raise DataError(f"'{name}' contains nested values ({table[name].dtype}); a role needs plain ones.")
     for name, kind in kinds.items():
-        if name not in table.columns:  # not read into memory
+        if name not in present or kind not in ("numeric", "integer"):  # not read into memory, or of no numbers
             continue
-        plain = _is_numeric(table[name]) or table[name].dtype in (nw.Boolean, nw.Duration)
-        if kind in ("numeric", "integer") and not plain:
-            raise DataError(
-                f"`kinds` calls '{name}' {kind}, but it contains {table[name].dtype}. Convert the column first."
-            )
+        column = table[name]
+        if not _is_numeric(column) and column.dtype not in (nw.Boolean, nw.Duration):
+            raise DataError(f"`kinds` calls '{name}' {kind}, but it contains {column.dtype}. Convert the column first.")
     for name in roles.bands:
         if not _is_numeric(table[name]):
             raise DataError(f"Bands cut numbers; '{name}' is of kind '{kinds[name]}'. Drop its bands.")
     for name in roles.score:
-        if name in table.columns and not _is_numeric(table[name]):
+        if name in present and not _is_numeric(table[name]):
             first = next(iter(distinct(table[name])), None)
             raise DataError(f"The scores in '{name}' must be numbers; got values such as {first!r}.")
     if roles.weight is not None:

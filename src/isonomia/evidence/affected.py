@@ -12,7 +12,7 @@ from isonomia.languages.naming import as_text
 #: A rate that a group lacks ("approved less often") or has in excess ("wrong more often").
 Harm = Literal["lack", "excess"]
 
-WEIGHTED = msg("weighted people: the sum of their weights")
+WEIGHTED = msg("rows, times a weighted rate")
 #: Why a finding counts nobody.
 NO_COUNT = msg("a difference of numbers does not count people")
 NO_INTERVAL = msg("the gap has no interval")
@@ -30,10 +30,12 @@ def affected(gap: Estimate, count: float | None, *, harm: Harm = "excess", weigh
     gap : Estimate
         Group minus reference, as a share of `count`.
     count : float or None
-        The people the rates are about: the group, its positives, its negatives. The sum of weights where rows are
-        weighted.
+        The people the rates are about: the rows of the group, of its positives, of its negatives. Rows are counted also
+        where they are weighted: the scale of sample weights says nothing about people.
     harm : "lack" or "excess"
         Whether a lower or a higher rate is worse for the group.
+    weighted : bool
+        Whether the rates are weighted: the figure is then what so many rows would have at these rates.
 
     References
     ----------

@@ -275,9 +275,9 @@ def _difference(tables: _Tables) -> tuple[Floats, Floats]:
     missed, hit, twice, thrice = 4 * (m - a), 4 * b, 2 * a, 2 * failures
 
     def rates(x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """The first rate, one less the second, and the roots in their quadratics."""
+        """The first rate, one less the second (at most 1, also rounded), and the roots in their quadratics."""
         root, other = np.sqrt((m - x) ** 2 + x * missed), np.sqrt((n - x) ** 2 + x * hit)
-        return twice / (m + x + root), thrice / (n + x + other), root, other
+        return np.minimum(twice / (m + x + root), 1.0), np.minimum(thrice / (n + x + other), 1.0), root, other
 
     def statistic(x: Floats) -> tuple[Floats, Floats]:
         p, q, root, other = rates(x)

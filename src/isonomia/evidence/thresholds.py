@@ -110,7 +110,9 @@ THRESHOLDS: Mapping[str, Threshold] = {
         what=msg("share of a slice among the worst rows, relative to its share"), reported=1.5, warning=3.0
     ),
     "coverage": Threshold(what=msg("lack of coverage of prediction sets"), reported=0.02, warning=0.02),
-    "stability_index": Threshold(what=msg("population stability index of a column"), reported=0.0, warning=0.1),
+    "stability_index": Threshold(
+        what=msg("population stability index of a column, beyond noise"), reported=0.0, warning=0.1
+    ),
     "robustness_gap": Threshold(
         what=msg("gap between groups in decisions that change under noise"), reported=0.02, warning=0.02
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,11 +44,12 @@ def confusion(
 def evaluate(
     metric_id: str | Metric | Callable[..., Any],
     truth: Any,
-    surface: Any,
+    surface: Any = None,
     *,
     weights: Any = None,
     counts: NDArray[np.int64] | None = None,
     positive: Any = None,
+    classes: Sequence[Any] | None = None,
     level: float = 0.95,
     n_boot: int = 1000,
     seed: int = 0,
@@ -60,14 +61,17 @@ def evaluate(
     metric_id : str, Metric or callable
         An id of the registry, or a function of (y_true, y_pred) (see `own_metric`).
     truth, surface
-        Class codes over ``surface.classes`` (numbers of a regression) and a `Surface`; or what `Subject.of` takes: a
-        column of true outcomes and one of predictions, or data and a model.
+        True labels (values of ``surface.classes``; numbers of a regression) and a `Surface`; or what `Subject.of`
+        takes: a column of true outcomes and predictions (a column, or a table of probabilities), or data and a model;
+        or `Rows` alone. Codes 0, 1, ... stand for the classes of a surface where none of them is itself a label.
     weights : array, optional
         One weight per row.
     counts : array of int, optional
         How many identical rows each row stands for.
     positive : optional
         The favourable one of two labels, where columns are given.
+    classes : sequence, optional
+        The class of each column of a table of probabilities, where these are not the sorted labels.
     level : float
         Confidence level.
     n_boot : int
@@ -93,7 +97,7 @@ def evaluate(
     >>> evaluate("accuracy", ["b", "a", "a", "b"], ["b", "a", "b", "b"], positive="b").value
     0.75
     """
-    options: dict[str, Any] = {"weights": weights, "counts": counts, "positive": positive}
+    options: dict[str, Any] = {"weights": weights, "counts": counts, "positive": positive, "classes": classes}
     found = evaluate_all(truth, surface, [metric_id], level=level, n_boot=n_boot, seed=seed, **options)
     return next(iter(found.values()))
 
@@ -101,12 +105,13 @@ def evaluate(
 @validated(n_boot=N_BOOT, seed=SEED)
 def evaluate_all(
     truth: Any,
-    surface: Any,
+    surface: Any = None,
     metrics: Iterable[str | Metric | Callable[..., Any]] | None = None,
     *,
     weights: Any = None,
     counts: NDArray[np.int64] | None = None,
     positive: Any = None,
+    classes: Sequence[Any] | None = None,
     level: float = 0.95,
     n_boot: int = 1000,
     seed: int = 0,
@@ -116,9 +121,11 @@ def evaluate_all(
     A metric that does not apply is there too, without a value and with the reason.
     """
     check_level(level)
-    rows = rows_given(truth, surface, weights=weights, counts=counts, positive=positive)
+    rows = rows_given(truth, surface, weights=weights, counts=counts, positive=positive, classes=classes).rows
     chosen = [as_metric(metric) for metric in (_for_task(rows.surface) if metrics is None else metrics)]
-    reasons = {metric.id: check_applicable(metric, rows.truth, rows.surface, rows.weights, counts) for metric in chosen}
+    reasons = {
+        metric.id: check_applicable(metric, rows.truth, rows.surface, rows.weights, rows.counts) for metric in chosen
+    }
     fitting = [metric for metric in chosen if reasons[metric.id] is None]
     sets = RowSets.of(rows) if fitting else None
     found = measure(fitting, sets, n_boot=n_boot, seed=seed, level=level) if sets is not None else {}

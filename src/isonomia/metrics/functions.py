@@ -13,6 +13,7 @@ from isonomia.languages import Name, msg
 from isonomia.metrics.evaluation import evaluate
 from isonomia.metrics.own_functions import as_metric
 from isonomia.metrics.registry import METRICS, Metric
+from isonomia.metrics.rows import Rows
 from isonomia.subject import Subject
 
 
@@ -61,8 +62,7 @@ def score(
     if y_score is None and y_pred is not None and _holds_scores(entry, y_pred, task):
         decisions, y_score = None, y_pred
     subject = Subject.of(y_true, decisions, y_score=y_score, weights=sample_weight, task=task, positive=positive)
-    truth, surface = subject.outcome.truth, subject.surface
-    return evaluate(entry, truth, surface, weights=subject.weights, level=level, n_boot=n_boot, seed=seed)
+    return evaluate(entry, Rows.of(subject), level=level, n_boot=n_boot, seed=seed)
 
 
 def _holds_scores(metric: Metric, y_pred: Any, task: Task | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isonomia.counting import Codes, smallest
+from isonomia.data import relative_weights
 from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.models import Surface
@@ -43,6 +44,10 @@ class Rows:
             None if part is None else part[rows] for part in (self.truth, self.weights, self.counts)
         )
         return Rows(truth, self.surface.take(rows), weights, counts)
+
+    def weighing(self) -> Rows:
+        """The rows with weights that are 1 on average."""
+        return self if self.weights is None else replace(self, weights=relative_weights(self.weights, self.counts))
 
     @property
     def shape(self) -> tuple[int, int]:

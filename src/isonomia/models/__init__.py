@@ -13,7 +13,14 @@ from isonomia.models.loading import TrustWarning, is_function_name, load_model, 
 from isonomia.models.model import LARGEST_CALL, Model, ModelOptions
 from isonomia.models.model_format import MAX_BYTES, MODEL_FORMAT_NAME, MODEL_FORMATS, ModelFormat
 from isonomia.models.own_decisions import Decisions, decisions_of, tied_rows, times_asked
-from isonomia.models.surface import Surface, SurfaceKind, check_probabilities, encode_labels, finite_numbers
+from isonomia.models.surface import (
+    Surface,
+    SurfaceKind,
+    check_probabilities,
+    encode_labels,
+    finite_numbers,
+    refuse_huge,
+)
 from isonomia.models.thresholds import GroupThresholds
 from isonomia.models.trees.arrays import TreeEnsemble
 from isonomia.models.trees.links import Link, apply_link
@@ -53,6 +60,7 @@ __all__ = [
     "endpoint",
     "estimators",
     "finite_numbers",
+    "refuse_huge",
     "import_object",
     "is_address",
     "is_function_name",

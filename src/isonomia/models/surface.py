@@ -21,6 +21,8 @@ Threshold = float | GroupThresholds
 
 #: Rows of a probability table may miss 1 by this much (rounding to six decimals adds up over classes).
 SUM_TOLERANCE = 1e-3
+#: Outcomes and predictions of a regression are at most this large: their fourth powers are floats.
+LARGEST = 1e60
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,16 +142,32 @@ class Surface:
 
     @classmethod
     def of_probabilities(
-        cls, probability: Any, *, classes: Sequence[Any], threshold: Threshold = 0.5, labels: Any = None
+        cls,
+        probability: Any,
+        *,
+        classes: Sequence[Any],
+        threshold: Threshold = 0.5,
+        labels: Any = None,
+        calibrated: bool | None = None,
     ) -> Surface:
-        """Probabilities: (n,) or (n, 2) for two classes, (n, K) for more; decisions follow unless given."""
+        """Probabilities: (n,) or (n, 2) for two classes, (n, K) for more; decisions follow unless given.
+
+        `calibrated` says whether they went through a calibration step.
+        """
         table = check_probabilities(probability, len(classes))
         decided = None if labels is None else encode_labels(labels, classes, what="predictions")
         if table.ndim == 1:
-            surface = cls("binary", tuple(classes), label=decided, probability=table, threshold=threshold)
+            surface = cls(
+                "binary",
+                tuple(classes),
+                label=decided,
+                probability=table,
+                threshold=threshold,
+                calibrated=calibrated,
+            )
             return surface if decided is not None else surface.with_threshold(threshold)
         label = table.argmax(axis=1).astype(np.min_scalar_type(len(classes))) if decided is None else decided
-        return cls("multiclass", tuple(classes), label=label, probability=table)
+        return cls("multiclass", tuple(classes), label=label, probability=table, calibrated=calibrated)
 
     @classmethod
     def of_scores(
@@ -164,7 +182,9 @@ class Surface:
     @classmethod
     def of_numbers(cls, continuous: Any) -> Surface:
         """Predicted numbers of a regression."""
-        return cls("regression", continuous=finite_numbers(continuous, what="predictions"))
+        found = finite_numbers(continuous, what="predictions")
+        refuse_huge(found, what="predictions")
+        return cls("regression", continuous=found)
 
 
 def finite_numbers(values: Any, *, what: str) -> NDArray[np.float64]:
@@ -179,6 +199,17 @@ def finite_numbers(values: Any, *, what: str) -> NDArray[np.float64]:
             f"{int(np.flatnonzero(bad)[0])}). Drop these rows, or repair the model."
         )
     return numbers
+
+
+def refuse_huge(numbers: NDArray[np.float64], *, what: str) -> None:
+    """Numbers whose powers are no floats any more have neither a mean error nor an interval."""
+    huge = np.abs(numbers) > LARGEST
+    if huge.any():
+        row = int(np.flatnonzero(huge)[0])
+        raise DataError(
+            f"{int(huge.sum())} of {numbers.size} {what} are beyond {LARGEST:g} (the first at row {row}: "
+            f"{float(numbers[row]):g}): too large to be squared and added. Rescale them, or drop these rows."
+        )
 
 
 def as_numbers(values: Any, *, what: str) -> NDArray[np.float64]:

@@ -7,8 +7,9 @@ from isonomia.subject.attributes import dataset_attributes, read_attributes
 from isonomia.subject.columns import surface_of
 from isonomia.subject.options import AllRoles, Reading, Settings, SubjectOptions
 from isonomia.subject.outcome import Outcome, are_probabilities
-from isonomia.subject.reading import as_model, is_column, read_dataset
+from isonomia.subject.reading import as_model, is_column, is_table, read_dataset
 from isonomia.subject.subject import Subject
+from isonomia.subject.truth import labels_beside
 
 __all__ = [
     "AllRoles",
@@ -21,6 +22,8 @@ __all__ = [
     "as_model",
     "dataset_attributes",
     "is_column",
+    "is_table",
+    "labels_beside",
     "read_attributes",
     "read_dataset",
     "surface_of",

@@ -10,7 +10,7 @@ import numpy as np
 
 from isonomia.counting import Codes
 from isonomia.data import Dataset, bands_note, numbers, propose_bands, to_numpy
-from isonomia.data.frames import usual_kind
+from isonomia.data.frames import is_series, usual_kind
 from isonomia.data.roles import given_protected
 from isonomia.errors import DataError
 from isonomia.languages import Message
@@ -116,6 +116,8 @@ def _named_columns(given: Any, what: str) -> dict[str, Any]:
     wrapped = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(wrapped, nw.Series):
         return {wrapped.name or "group": given}
+    if is_series(given):
+        return {"group": given}
     if isinstance(wrapped, nw.DataFrame):
         native = wrapped.to_native()
         return {name: native[name] for name in wrapped.columns}

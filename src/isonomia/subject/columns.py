@@ -82,7 +82,15 @@ class OutcomeColumns:
             true, true_name = data.column(data.target), data.target
         arrays = {"predicted": reading.get("y_pred"), "scores": reading.get("y_score")}
         if data is None or any(values is not None for values in arrays.values()):
-            return cls(true=true, true_name=true_name, predicted=arrays["predicted"], scores=arrays["scores"], **facts)
+            named = {"score_classes": _classes_named(arrays["scores"], reading.get("classes"))}
+            return cls(
+                true=true,
+                true_name=true_name,
+                predicted=arrays["predicted"],
+                scores=arrays["scores"],
+                **facts,
+                **named,
+            )
         roles = data.roles
         predicted: Any = None if roles.prediction is None else data.column(roles.prediction)
         if predicted is not None and facts["task"] == "regression":
@@ -157,6 +165,8 @@ class OutcomeColumns:
         known = _known(base)
         if not known:
             raise DataError(f"`{base.name}` has no values: every row is missing.")
+        if n_columns > 2:
+            return "multiclass"
         number = all(isinstance(label, int | float) and not isinstance(label, bool) for label in known)
         if number and len(known) > 2 and self.predicted is not None and predicted is None:
             return "regression"  # few whole numbers, such as grades, whose predictions are fractions
@@ -175,7 +185,8 @@ class OutcomeColumns:
                     f"{found_in} has {listed(strange, 5)}, and the target '{self.true_name}' {listed(truth)} alone. "
                     f"{look_like_answers(strange)}"
                 )
-        labels = (*truth, *guesses)
+        named = self.score_classes if n_columns == 2 and not self.score_names else ()
+        labels = (*truth, *guesses, *named)
         if task != "multiclass":
             names = [self.true_name] * (true is not None) + [self.predicted_name] * bool(self.predicted_name)
             shown = f"the labels in {' and '.join(map(repr, names))}" if self.predicted_name else "the labels"
@@ -201,6 +212,8 @@ class OutcomeColumns:
                 f"score column{'s' * (len(self.score_names) != 1)} ({', '.join(map(repr, self.score_names[:8]))}). "
                 "Name one column of probabilities per class: score={class: column, ...}."
             )
+        if not self.score_names and not self.score_classes:
+            self._refuse_unnamed(table, classes)
         table = check_probabilities(table, len(classes)) if not wide else table
         indices = [index_of(label, given) for label in classes]
         if None in indices:
@@ -209,6 +222,18 @@ class OutcomeColumns:
                 f"{', '.join(map(repr, classes[:8]))}."
             )
         return table[:, [index or 0 for index in indices]]
+
+    def _refuse_unnamed(self, table: Floats, classes: tuple[Any, ...]) -> None:
+        """The columns of a table are those of the sorted labels only where all of these are known."""
+        width = table.shape[1] if table.ndim == 2 else 1
+        seen = [*_known(self._codes(self.true, self.true_name)), *_known(self._codes(self.predicted, "y_pred"))]
+        unseen = any(index_of(label, seen) is None for label in classes) and classes != tuple(range(width))
+        if width != len(classes) or unseen:
+            raise DataError(
+                f"The probabilities have {width} columns, and the outcomes show {len(seen)} classes: "
+                f"{', '.join(map(repr, seen[:8]))}. Name the class of each column: classes=[...], or give "
+                "Surface.of_probabilities(table, classes=[...])."
+            )
 
     def _of_one_column(self, scores: Floats, surface: Surface, threshold: float | None, kind: ScoreKind) -> Surface:
         """One score per row of two classes, of the positive one unless it is named for the other."""
@@ -273,6 +298,19 @@ def surface_of(data: Dataset, *, threshold: float | None = None, kind: ScoreKind
             "scores (score='...'), or give the model itself."
         )
     return OutcomeColumns.of(data, {}).read(threshold=threshold, kind=kind)[0]
+
+
+def _classes_named(scores: Any, classes: Any) -> tuple[Any, ...]:
+    """The class of each column of a table of probabilities, where they are named."""
+    if classes is None:
+        return ()
+    named, width = tuple(classes), 1 if scores is None or np.ndim(scores) < 2 else np.shape(scores)[1]
+    if len(named) != width:
+        raise DataError(
+            f"`classes` names the columns of a table of probabilities; got {len(named)} names for {width} "
+            f"column{'s' * (width != 1)}."
+        )
+    return named
 
 
 def _known(column: Codes | None) -> tuple[Any, ...]:

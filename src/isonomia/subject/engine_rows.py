@@ -14,7 +14,7 @@ from isonomia.models import Model, Surface
 from isonomia.subject.engine_predictions import predicted
 from isonomia.subject.options import Settings
 from isonomia.subject.parts import Parts
-from isonomia.subject.reading import as_model, is_column, predictions_and_truth
+from isonomia.subject.reading import as_model, is_column, is_table, predictions_and_truth
 
 _COLUMNS = ("y_true", "y_pred", "y_score", "sensitive_features", "weights")
 
@@ -31,7 +31,8 @@ def read_engine(
             raise SpecError(
                 f"`{name}` is a column in memory, but the rows stay in the engine. Name a column of the data instead."
             )
-    wrapped = None if model is not None and is_column(model) else as_model(model, reading)
+    in_memory = model is not None and (is_column(model) or is_table(model))
+    wrapped = None if in_memory else as_model(model, reading)
     if model is not None and not isinstance(wrapped, Model):
         raise SpecError(
             "The predictions are in memory, but the rows stay in the engine. Name the column of predictions instead."

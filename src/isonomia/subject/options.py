@@ -62,11 +62,13 @@ class Reading(TypedDict, total=False):
 
     `y_true`, `y_pred`, `y_score`, `sensitive_features` and `weights` are columns, as in scikit-learn and Fairlearn;
     the others name columns of the frame, as in `Dataset`. A `Dataset` brings its roles along; given again, they win.
+    `classes` names the class of each column of a table of probabilities; those of the sorted labels by default.
     """
 
     y_true: Any
     y_pred: Any
     y_score: Any
+    classes: Sequence[Any] | None
     sensitive_features: Any
     weights: Any
     target: str | None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.data import OTHER, Dataset, check_weights
+from isonomia.data import OTHER, Dataset, check_weights, relative_weights
 from isonomia.events import Progress
 from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
@@ -17,7 +17,7 @@ from isonomia.subject.favourable import favourable_of
 from isonomia.subject.options import Settings
 from isonomia.subject.outcome import Outcome
 from isonomia.subject.reading import backend_given, privileged_of
-from isonomia.typing import Bools
+from isonomia.typing import Bools, Floats
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,25 +52,19 @@ class Parts:
     notes: tuple[Message, ...] = ()
 
     def fields(self) -> dict[str, Any]:
-        """The fields of a `Subject`: attributes and weights read, rows without a target left out and counted."""
-        known, settings = self.known, self.settings
-        attributes, banded = attributes_given(self.dataset, self.reading, known.size)
-        weights = self.reading.get("weights")
-        if self.dataset is not None and isinstance(weights, str):
-            weights = self.dataset.column(weights)
-        elif self.dataset is not None and weights is None:
-            weights = self.dataset.weights
-        weights = check_weights(weights, known.size)
+        """The fields of a `Subject`: attributes and weights read; rows without target or weight are left out."""
+        settings = self.settings
+        attributes, banded = attributes_given(self.dataset, self.reading, self.known.size)
+        weights = self._weights()
+        known = self.known if weights is None else self.known & (weights > 0)
         if settings.reference is None:
             settings |= {"reference": privileged_of(self.dataset, self.reading.get("privileged")) or "largest"}
         truth, surface = self.truth, self.predictions
-        left_out: tuple[Message, ...] = ()
         if not known.all():
             truth = None if truth is None else truth[known]
             surface = surface.take(known) if len(surface) else surface
             attributes = tuple(column.take(known).observed() for column in attributes)
-            weights = None if weights is None else check_weights(weights[known], int(known.sum()))
-            left_out = (_left_out(int((~known).sum() if self.counts is None else self.counts[~known].sum())),)
+            weights = None if weights is None else weights[known]
         return {
             "dataset": self.dataset,
             "model": self.model if isinstance(self.model, Model) else None,
@@ -82,10 +76,34 @@ class Parts:
             "rows": known,
             "settings": settings,
             "backend": backend_given(self.dataset, self.reading),
-            "notes": (*left_out, *banded, *_of_another_kind(surface), *self.notes),
+            "notes": (*self._left_out(known), *banded, *_of_another_kind(surface), *self.notes),
             "given_counts": self.counts,
             "progress": self.progress,
         }
+
+    def _weights(self) -> Floats | None:
+        """One weight per row given, on one scale; the rows with a known target weigh something."""
+        given = self.reading.get("weights")
+        if self.dataset is not None and isinstance(given, str):
+            given = self.dataset.column(given)
+        if given is None:
+            weights = None if self.dataset is None else self.dataset.weights
+        else:
+            checked = check_weights(given, self.known.size)
+            weights = None if checked is None else relative_weights(checked, self.counts)
+        return None if weights is None or check_weights(weights[self.known], int(self.known.sum())) is None else weights
+
+    def _left_out(self, used: Bools) -> tuple[Message, ...]:
+        """How many rows are left out, and why."""
+        no_target, no_weight = (
+            int(rows.sum() if self.counts is None else self.counts[rows].sum())
+            for rows in (~self.known, self.known & ~used)
+        )
+        notes = (
+            (no_target, msg("{n:# row without a target is|# rows without a target are} left out.", n=no_target)),
+            (no_weight, msg("{n:# row of weight 0 is|# rows of weight 0 are} left out.", n=no_weight)),
+        )
+        return tuple(note for n, note in notes if n)
 
 
 def _of_another_kind(surface: Surface) -> tuple[Message, ...]:
@@ -96,7 +114,3 @@ def _of_another_kind(surface: Surface) -> tuple[Message, ...]:
     if OTHER in surface.classes:
         return (msg("{n:One answer is|# answers are} none of the known labels: an outcome of their own.", n=n),)
     return (msg("{n:One answer is|# answers are} none of the known labels: counted as unfavourable.", n=n),)
-
-
-def _left_out(n: int) -> Message:
-    return msg("{n:# row without a target is|# rows without a target are} left out.", n=n)

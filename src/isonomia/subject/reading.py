@@ -15,6 +15,7 @@ from isonomia.errors import DataError
 from isonomia.events import Progress
 from isonomia.languages import msg
 from isonomia.models import Model, Surface
+from isonomia.models.surface import as_numbers
 from isonomia.subject.columns import OutcomeColumns
 from isonomia.subject.truth import read_truth
 from isonomia.typing import Bools
@@ -34,6 +35,13 @@ def is_column(values: Any) -> bool:
     return isinstance(values, list | tuple) or is_series(values)
 
 
+def is_table(values: Any) -> bool:
+    """Whether something is a table of numbers, as `predict_proba` returns it: an array of two dimensions, or rows."""
+    if isinstance(values, list | tuple):
+        return len(values) > 0 and isinstance(values[0], list | tuple | np.ndarray)
+    return isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.names is None
+
+
 def read_dataset(data: Any, reading: Mapping[str, Any]) -> Dataset:
     """The dataset given, with the roles given; a plain frame or a matrix becomes one."""
     roles: Any = {name: reading[name] for name in _ROLES if reading.get(name) is not None}
@@ -50,11 +58,21 @@ def read_dataset(data: Any, reading: Mapping[str, Any]) -> Dataset:
     return Dataset(data, **roles)
 
 
+def predictions_given(values: Any) -> dict[str, Any]:
+    """Predictions without a model: a column of decisions or numbers, or a table with a probability for each class."""
+    if not is_table(values):
+        return {"y_pred": values}
+    table = as_numbers(np.asarray(values), what="probabilities")
+    if table.ndim != 2:
+        raise DataError(f"A table of probabilities must have two dimensions; got shape {table.shape}.")
+    return {"y_pred": table[:, 0]} if table.shape[1] == 1 else {"y_score": table}
+
+
 def as_model(model: Any, reading: Mapping[str, Any] = MappingProxyType({})) -> Model | Surface | None:
     """Whatever predicts, wrapped; a `Model` and a `Surface` stay as they are unless options are given."""
     if model is None or isinstance(model, Surface):
         return model
-    options = {name: reading[name] for name in ("positive", "task") if name in reading}
+    options = {name: reading[name] for name in ("positive", "task", "classes") if name in reading}
     if isinstance(model, Model) and not options:
         return model
     return Model.of(model, **options)

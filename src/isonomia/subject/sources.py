@@ -8,7 +8,14 @@ from isonomia.events import Progress
 from isonomia.subject.engine_rows import read_engine
 from isonomia.subject.options import Settings
 from isonomia.subject.parts import Parts
-from isonomia.subject.reading import as_model, is_column, predictions_and_truth, read_dataset
+from isonomia.subject.reading import (
+    as_model,
+    is_column,
+    is_table,
+    predictions_and_truth,
+    predictions_given,
+    read_dataset,
+)
 
 
 def read_parts(data: Any, model: Any, reading: dict[str, Any], settings: Settings, progress: Progress) -> Parts:
@@ -18,8 +25,10 @@ def read_parts(data: Any, model: Any, reading: dict[str, Any], settings: Setting
         return read_engine(dataset, model, reading, settings, progress)
     if dataset is None and data is not None:
         reading = {**reading, "y_true": data}
-    if model is not None and is_column(model):
-        reading, model = {**reading, "y_pred": model}, None
+    if model is not None and (is_column(model) or is_table(model)):
+        reading, model = {**reading, **predictions_given(model)}, None
+    if is_table(reading.get("y_pred")):
+        reading = {**reading, "y_pred": None, **predictions_given(reading["y_pred"])}
     wrapped = as_model(model, reading)
     predictions, truth, known = predictions_and_truth(dataset, wrapped, reading, progress)
     return Parts(

@@ -51,9 +51,10 @@ class Subject:
     attributes : tuple of Codes
         The protected attributes of these rows.
     weights : array or None
-        Their weights.
+        Their weights, in units of the mean weight of the rows given.
     rows : array of bool
-        Which of the rows given have a known target. The others are left out of everything but `predictions`.
+        Which of the rows given have a known target and a weight above 0. The others are left out of everything but
+        `predictions`.
     settings : Settings
         What all comparisons share.
     favourable : tuple
@@ -107,8 +108,9 @@ class Subject:
 
         Notes
         -----
-        Rows without a target are left out, and counted in `notes`. Labels of different sources are matched by
-        `isonomia.data.index_of`, the positive class is found by `two_classes`, weights are checked by `check_weights`.
+        Rows without a target and rows of weight 0 are left out, and counted in `notes`. Labels of different sources are
+        matched by `isonomia.data.index_of`, the positive class is found by `two_classes`, weights are checked by
+        `check_weights`.
 
         Examples
         --------
@@ -286,7 +288,7 @@ class Subject:
 
     @property
     def n_dropped(self) -> int:
-        """How many rows have no target and are left out."""
+        """How many rows have no target, or weigh nothing, and are left out."""
         return self.n_given - len(self)
 
     @property

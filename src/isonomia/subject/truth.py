@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isonomia.counting import Codes
 from isonomia.data import index_of, listed, numbers, to_numpy
 from isonomia.errors import DataError
-from isonomia.models import Surface
+from isonomia.models import Surface, refuse_huge
 from isonomia.typing import Bools, Floats
 
 
@@ -47,7 +47,26 @@ def read_truth(values: Any, surface: Surface, *, what: str) -> Truth:
             f"The target '{what}' is infinite in {int(infinite.sum())} rows (the first at row "
             f"{int(np.flatnonzero(infinite)[0])}). Drop or repair these rows."
         )
+    refuse_huge(found, what=f"values of the target '{what}'")
     return Truth(found, ~np.isnan(found))
+
+
+def labels_beside(values: Any, surface: Surface, *, what: str = "y_true") -> Truth:
+    """As `read_truth`; whole numbers 0, 1, ... may also be codes of the classes, where none of them is itself a label.
+
+    >>> labels_beside([0, 0, 1], Surface("binary", (1, 0))).values.tolist()  # labels: 0 is the favourable value
+    [1, 1, 0]
+    >>> labels_beside([0, 0, 1], Surface("binary", ("no", "yes"))).values.tolist()  # codes
+    [0, 0, 1]
+    """
+    if surface.task == "regression":
+        return read_truth(values, surface, what=what)
+    column = Codes.encode(values, name=what)
+    known = [label for label in column.labels if label is not None]
+    numbered = all(isinstance(label, int) and 0 <= label < len(surface.classes) for label in known)
+    if numbered and all(index_of(label, surface.classes) is None for label in known):
+        return over_classes(column, tuple(range(len(surface.classes))), what=what)
+    return over_classes(column, surface.classes, what=what)
 
 
 def over_classes(column: Codes, classes: Sequence[Any], *, what: str) -> Truth:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isonomia.data import RoleOptions, read
+from isonomia.data import Dataset, RoleOptions, read
 from isonomia.subject import Subject
 
 
@@ -13,6 +13,28 @@ def other_rows(subject: Subject, given: Any) -> Subject:
     if isinstance(given, str):
         given = subject.shared(("read", given), lambda: read(given, **_roles(subject)))
     return subject.like(given)
+
+
+def earlier_rows(subject: Subject, given: Any) -> Subject:
+    """As `other_rows`; rows whose outcomes are not known yet (or any more) may lack the column of the target."""
+    target = subject.data.target
+    if target is None or isinstance(given, Dataset | Subject):
+        return other_rows(subject, given)
+    roles = _without(_roles(subject), target)
+    if isinstance(given, str):
+        data = subject.shared(("read without target", given), lambda: read(given, **roles))
+    else:
+        data = Dataset(given, **roles)
+    return subject.like(data.frame if target in data.columns else data)
+
+
+def _without(roles: RoleOptions, target: str) -> RoleOptions:
+    """The roles of a table without the target; what is favourable is that of predictions, where these are a column."""
+    found: RoleOptions = {**roles, "target": None}
+    found["kinds"] = {name: kind for name, kind in (roles.get("kinds") or {}).items() if name != target}
+    if roles.get("prediction") is None:
+        found |= {"positive": None, "task": None}
+    return found
 
 
 def _roles(subject: Subject) -> RoleOptions:

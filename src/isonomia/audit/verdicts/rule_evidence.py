@@ -28,7 +28,7 @@ from isonomia.evidence.simultaneous import pair_level, simultaneous_level
 from isonomia.fairness import Group, GroupMetrics, group_metrics
 from isonomia.fairness.groups.comparisons import strata_of
 from isonomia.languages import error_message, msg
-from isonomia.metrics import METRICS, Measured, evaluate
+from isonomia.metrics import METRICS, Measured, Rows, evaluate
 from isonomia.metrics.applicable import TASKS
 from isonomia.policies import Policy, Rule
 from isonomia.subject import Subject
@@ -228,15 +228,7 @@ def overall_evidence(rule: Rule, subject: Subject, level: float, rows: int) -> E
     """One metric over all rows."""
 
     def at(level: float) -> Any:
-        return evaluate(
-            rule.metric,
-            subject.outcome.truth,
-            subject.surface,
-            weights=subject.weights,
-            counts=subject.counts,
-            level=level,
-            n_boot=subject.settings.n_boot,
-        )
+        return evaluate(rule.metric, Rows.of(subject), level=level, n_boot=subject.settings.n_boot)
 
     figure, tests = at(simultaneous_level(level, rows)), at(1 - 2 * (1 - level))
     if figure.value is None:

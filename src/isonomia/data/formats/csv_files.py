@@ -37,6 +37,8 @@ DELIMITERS = (",", ";", "\t", "|")
 _HEAD = 1 << 20
 _SAMPLE_ROWS = 100
 _FIRST_ROWS = 5000
+#: More columns are refused once the header is read: each takes a buffer of 2,000 values, however few rows there are.
+MAX_COLUMNS = 10_000
 
 
 def read_csv(
@@ -88,9 +90,14 @@ def _typed(
     if whole and len(_records(head, mark, 2)) < 2:
         raise DataError(f"The file '{source_path}' has a header ({len(names)} columns) but no rows.")
     kept = range(len(names)) if columns is None else [column_index(name, names) for name in columns]
+    if len(kept) > MAX_COLUMNS:
+        raise DataError(
+            f"The file '{source_path}' has {len(kept):,} columns; at most {MAX_COLUMNS:,} are read at once. Name those "
+            "that are needed: columns=[...]."
+        )
     source = _source(path, len(names), mark, given["na_values"], skipped)
     try:
-        bits = _written_as(connection, source, kept)
+        bits = _written_as(connection, source, kept, whole)
         if not any(bits.values()):
             raise DataError(f"The file '{source_path}' has a header ({len(names)} columns) but no rows.")
         point = given["decimal"] or decimal_mark({names[index]: bits[index] for index in kept}, mark, source_path)
@@ -220,15 +227,20 @@ def _source(path: Path, n_columns: int, mark: str, na_values: Sequence[str], ski
     )
 
 
-def _written_as(connection: Any, source: str, kept: Sequence[int]) -> dict[int, int]:
-    """The forms of the values of each column; columns that start with texts are not read to the end."""
+def _written_as(connection: Any, source: str, kept: Sequence[int], short: bool) -> dict[int, int]:
+    """The forms of the values of each column; columns that start with texts are not read to the end of a long file.
+
+    The values are tested one below the other: with an expression for each column a wide table is mostly expressions,
+    and the patterns of 10,000 columns took 3.5 GB.
+    """
     bits = dict.fromkeys(kept, 0)
-    for rows, open_columns in ((f"(SELECT * FROM {source} LIMIT {_FIRST_ROWS})", list(bits)), (source, None)):
-        untyped = open_columns if open_columns is not None else [index for index in bits if not bits[index] & Form.TEXT]
-        tests = ", ".join(form_test(f"c{index}") for index in untyped)
+    for rows in (source,) if short else (f"(SELECT * FROM {source} LIMIT {_FIRST_ROWS})", source):
+        untyped = [index for index in bits if not bits[index] & Form.TEXT]
         if untyped:
-            found = connection.execute(f"SELECT {tests} FROM {rows}").fetchall()[0]
-            bits.update({index: value or 0 for index, value in zip(untyped, found, strict=True)})
+            values, numbers = ", ".join(f"c{index}" for index in untyped), ", ".join(map(str, untyped))
+            below = f"SELECT unnest([{numbers}]) AS number, unnest([{values}]) AS value FROM {rows}"
+            found = connection.execute(f"SELECT number, {form_test('value')} FROM ({below}) GROUP BY number").fetchall()
+            bits.update(found)
     return bits
 
 

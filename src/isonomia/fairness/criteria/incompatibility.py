@@ -263,7 +263,7 @@ def _balance(subject: Subject, measured: GroupMetrics) -> list[dict[str, Any]]:
         return []
     w = np.ones(len(truth)) if weights is None else weights
     total = w if subject.counts is None else w * subject.counts
-    m1 = float(np.average(p[positive], weights=total[positive])) if w[positive].any() else 1.0
+    m1 = float(np.average(p[positive], weights=total[positive]))
     spread = float(np.sqrt(np.average((p[positive] - m1) ** 2, weights=total[positive])))
     size = float(total[positive].sum() ** 2 / (total[positive] @ w[positive]))
     base = measured.measured["base_rate"]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isonomia.data import Backend, to_numpy
 from isonomia.data.schema import kind_of_values
@@ -23,7 +22,7 @@ from isonomia.fairness.groups.grouping import (
 )
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text
-from isonomia.metrics import Reliability, Strategy, reliability
+from isonomia.metrics import Reliability, Rows, Strategy, reliability
 from isonomia.models import Surface
 from isonomia.subject import Subject, SubjectOptions, is_column
 
@@ -117,24 +116,24 @@ def group_calibration(
 
 def _calibration(subject: Subject, by: By | Sequence[Sequence[str]], bins: int, strategy: Strategy) -> GroupCalibration:
     """Calibration over rows that all take part."""
-    truth, surface, columns, settings = subject.truth, subject.surface, subject.attributes, subject.settings
+    rows, surface = Rows.of(subject.needs_outcomes()), subject.surface
+    columns, settings = subject.attributes, subject.settings
     groups = form_groups(columns, by=by)
     options: dict[str, Any] = {
         "bins": bins,
         "strategy": strategy,
-        "weights": subject.weights,
-        "counts": subject.counts,
         "level": settings.level,
     }
     parts: list[tuple[Message | None, tuple[str, ...], Reliability]] = []
     sets = combinations_of([column.name for column in columns], by)
     for way, code in zip(sets, named_groups(columns, by), strict=True):
-        parts.append((None, way, reliability(truth, surface, groups=code, **options)))
+        parts.append((None, way, reliability(rows, groups=code, **options)))
         for index, label in enumerate(surface.classes if surface.task == "multiclass" else ()):
             if len(surface.classes) > MAX_CLASSES:
                 break
-            one_class, true = _one_class(surface, truth, index)
-            parts.append((msg("{name}", name=str(label)), way, reliability(true, one_class, groups=code, **options)))
+            parts.append(
+                (msg("{name}", name=str(label)), way, reliability(_of_class(rows, index), groups=code, **options))
+            )
     several = surface.task == "multiclass"
     tables = {
         "by_group": _joined(parts, "by_group", several, subject.backend),
@@ -162,10 +161,12 @@ def _calibration(subject: Subject, by: By | Sequence[Sequence[str]], bins: int, 
     )
 
 
-def _one_class(surface: Surface, truth: NDArray[Any], index: int) -> tuple[Surface, NDArray[Any]]:
-    assert surface.probability is not None
-    p = surface.probability[:, index]
-    return Surface("binary", ("other", surface.classes[index]), probability=p), (truth == index).astype(np.uint8)
+def _of_class(rows: Rows, index: int) -> Rows:
+    """The rows as a question of two: this class or another."""
+    assert rows.surface.probability is not None
+    p = rows.surface.probability[:, index]
+    surface = Surface("binary", ("other", rows.surface.classes[index]), probability=p)
+    return Rows((rows.truth == index).astype(np.uint8), surface, rows.weights, rows.counts)
 
 
 def _joined(

@@ -211,7 +211,7 @@ def _people(one: Judged, measured: GroupMetrics) -> Estimate:
     level = one.figure.level
     left, right = score_difference(low * few, few, high * many, many, level)
     gap = Estimate(low - high, float(left), float(right), n=int(part.n[ends[0]]), method="score", level=level)
-    count = float(part.n[ends[0]] if part.weight is None else part.weight[ends[0]])
+    count = float(part.n[ends[0]])
     lacks = name.startswith("selection_rate") or part.metric.higher_is_better
     return affected(gap, count, harm="lack" if lacks else "excess", weighted=bool(measured.values.get("weighted")))
 

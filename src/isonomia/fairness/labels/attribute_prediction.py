@@ -12,7 +12,7 @@ from isonomia.events import Stage
 from isonomia.evidence import Estimate
 from isonomia.fairness.labels.mutual_information import equal_shares
 from isonomia.languages import Message, msg
-from isonomia.metrics import evaluate_all
+from isonomia.metrics import Rows, evaluate_all
 from isonomia.models import Surface
 from isonomia.models.call_threads import one_thread
 from isonomia.typing import Floats, Indices
@@ -84,7 +84,7 @@ def judge(y: Indices, proba: Floats, weights: Floats | None, level: float) -> tu
         probability=proba[:, 1] if k == 2 else proba,
     )
     auc = "auc" if k == 2 else "macro_auc"
-    found = evaluate_all(y, surface, (auc, "balanced_accuracy"), weights=weights, level=level)
+    found = evaluate_all(Rows(y, surface, weights), metrics=(auc, "balanced_accuracy"), level=level)
     return found[auc], found["balanced_accuracy"]
 
 

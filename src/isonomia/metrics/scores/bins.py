@@ -6,6 +6,7 @@ that of the most probable class, and the outcome whether that class was right (t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -17,6 +18,7 @@ from isonomia.errors import NotApplicable
 from isonomia.languages import msg
 from isonomia.metrics.counts import CLASSES, NO_ROWS
 from isonomia.metrics.registry import METRICS, Metric, Prepared, Shared
+from isonomia.metrics.rows_given import rows_given
 from isonomia.metrics.scores.calibration_interval import CalibrationEnds
 from isonomia.metrics.table_functions import ratio
 from isonomia.models import Surface
@@ -147,18 +149,20 @@ def binned(
 
 
 def expected_calibration_error(
-    truth: NDArray[Any],
-    surface: Surface,
+    truth: Any,
+    surface: Any = None,
     *,
     bins: int = BINS,
     strategy: Strategy = "uniform",
-    weights: Floats | None = None,
+    weights: Any = None,
     counts: NDArray[np.int64] | None = None,
+    positive: Any = None,
+    classes: Sequence[Any] | None = None,
 ) -> float:
     """Expected calibration error: the mean gap between what was predicted and what happened, over bins.
 
     ECE = sum over bins of (W_b / W) |observed_b - predicted_b|. It can only err upwards: a perfectly calibrated model
-    has an ECE above 0 on any sample.
+    has an ECE above 0 on any sample. `truth`, `surface` and the other options are those of `reliability`.
 
     References
     ----------
@@ -168,11 +172,14 @@ def expected_calibration_error(
     --------
     A model that says 0.9 and is always right is off by 0.1:
 
-    >>> always = Surface.of_probabilities([0.9] * 20, classes=(0, 1))
-    >>> round(expected_calibration_error(np.ones(20, dtype=int), always), 12)
+    >>> round(expected_calibration_error([1] * 20, [0.9] * 20), 12)
     0.1
     """
-    value = binned(truth, surface, bins=bins, strategy=strategy, weights=weights, counts=counts).error()[0]
+    rows, _ = rows_given(truth, surface, weights=weights, counts=counts, positive=positive, classes=classes)
+    if rows.surface.probability is None or rows.truth is None:
+        raise NotApplicable(msg("it needs true outcomes and probabilities"))
+    parts = {"weights": rows.weights, "counts": rows.counts}
+    value = binned(rows.truth, rows.surface, bins=bins, strategy=strategy, **parts).error()[0]
     if np.isnan(value):
         raise NotApplicable(NO_ROWS.text())
     return float(value)
@@ -181,7 +188,7 @@ def expected_calibration_error(
 def _ece(
     truth: NDArray[Any], surface: Surface, weights: Floats | None, counts: NDArray[np.int64] | None = None
 ) -> tuple[float, float | None]:
-    return expected_calibration_error(truth, surface, weights=weights, counts=counts), None
+    return float(binned(truth, surface, weights=weights, counts=counts).error()[0]), None
 
 
 def _ece_ends(

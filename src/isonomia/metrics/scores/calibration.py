@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,7 +82,7 @@ class Reliability(Result):
 
 def reliability(
     truth: Any,
-    surface: Any,
+    surface: Any = None,
     *,
     groups: Codes | None = None,
     bins: int = BINS,
@@ -90,6 +90,7 @@ def reliability(
     weights: Any = None,
     counts: NDArray[np.int64] | None = None,
     positive: Any = None,
+    classes: Sequence[Any] | None = None,
     level: float = 0.95,
     overall: Reliability | None = None,
 ) -> Reliability:
@@ -98,8 +99,9 @@ def reliability(
     Parameters
     ----------
     truth, surface
-        Class codes and a `Surface` with probabilities; or what `Subject.of` takes: a column of true outcomes and one of
-        probabilities, or data and a model. Several classes are judged by the most probable one (top-label).
+        What `evaluate` takes: true labels and a `Surface` with probabilities, a column of true outcomes and one of
+        probabilities (or a table of them), data and a model, or `Rows`. Several classes are judged by the most probable
+        one (top-label).
     groups : Codes, optional
         The group of each row.
     bins, strategy
@@ -109,6 +111,8 @@ def reliability(
         How many identical rows each row stands for.
     positive : optional
         The favourable one of two labels, where columns are given.
+    classes : sequence, optional
+        The class of each column of a table of probabilities, where these are not the sorted labels.
     level : float
         Of the intervals. Observed rates: Wilson. ECE: the noise of its bins (`CalibrationEnds`). Gap and Brier score:
         Hall's skewness-corrected t. With fewer than five rows of an outcome the gap has Wilson's interval of the
@@ -136,8 +140,10 @@ def reliability(
     (0.1, -0.1)
     """
     check_level(level)
-    rows = rows_given(truth, surface, weights=weights, counts=counts, positive=positive)
-    truth, surface, weights = rows.truth, rows.surface, rows.weights
+    rows, kept = rows_given(truth, surface, weights=weights, counts=counts, positive=positive, classes=classes)
+    truth, surface, weights, counts = rows.truth, rows.surface, rows.weights, rows.counts
+    if groups is not None and kept is not None and len(groups) == kept.size:
+        groups = groups.take(kept)
     reason = check_applicable(METRICS["brier_score"], truth, surface, weights, counts)
     if reason is not None:
         raise NotApplicable(reason)

@@ -69,9 +69,8 @@ class Comparison:
         return [number for number, group in enumerate(self.groups.groups) if group.by == by]
 
     def by_group(self, rows: Bools) -> Floats:
-        """How many of these rows (by weight) are in each group, then in all of them."""
-        weights = 1.0 if self.subject.weights is None else self.subject.weights
-        cells = sum_by(self.groups.cells.codes, rows * weights, self.n_cells)
+        """How many of these rows are in each group, then in all of them."""
+        cells = sum_by(self.groups.cells.codes, rows.astype(float), self.n_cells)
         return np.append([cells[group.cells].sum() for group in self.groups.groups], cells.sum())
 
     @property

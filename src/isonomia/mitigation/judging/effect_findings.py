@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from isonomia.evidence import Estimate, Finding, affected
-from isonomia.evidence.affected import NO_COUNT, WEIGHTED
+from isonomia.evidence.affected import NO_COUNT
 from isonomia.languages import Message, msg
-from isonomia.languages.naming import as_text
 from isonomia.mitigation.judging.bands import criteria_of
 from isonomia.mitigation.judging.comparison import LEVELLED_DOWN, Comparison, levelled_metrics
 from isonomia.mitigation.judging.effect_tables import group_names, interval_at
@@ -66,8 +65,7 @@ def people_changed(comparison: Comparison, fix: int) -> Estimate:
     if comparison.subject.task == "regression":
         return Estimate.missing(NO_COUNT, n=len(comparison.subject))
     changed = float(comparison.by_group(comparison.was != list(comparison.after.values())[fix])[-1])
-    note = as_text(WEIGHTED) if comparison.subject.weights is not None else None
-    return Estimate(changed, changed, changed, n=len(comparison.subject), method="count", note=note)
+    return Estimate(changed, changed, changed, n=len(comparison.subject), method="count")
 
 
 def people_apart(comparison: Comparison, fix: int, figure: int) -> Estimate:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from isonomia.data import Backend
 from isonomia.evidence import Picture, Result
 from isonomia.languages import Message, msg
-from isonomia.metrics import evaluate_all
+from isonomia.metrics import Rows, evaluate_all
 from isonomia.robustness.perturbation.attack_tables import attack_findings, attack_pictures, attack_table
 from isonomia.robustness.perturbation.perturb_findings import failures, feature_findings, level_findings
 from isonomia.robustness.perturbation.perturb_tables import estimate, feature_table, level_table, metric_table, ranked
@@ -41,14 +41,8 @@ def show(study: Study, backend: Backend | None) -> Result:
 def _values(study: Study) -> tuple[dict[str, Any], dict[str, Message]]:
     measures, trials = study.trials.measures, study.trials
     metric = measures.metrics[0]
-    found = evaluate_all(
-        measures.truth,
-        trials.altering.predicted,
-        [metric],
-        weights=measures.weights,
-        level=trials.level,
-        seed=trials.seed,
-    )
+    rows = Rows(measures.truth, trials.altering.predicted, measures.weights)
+    found = evaluate_all(rows, metrics=[metric], level=trials.level, seed=trials.seed)
     worst = max(study.effects, key=lambda effect: effect.drop[0])
     values: dict[str, Any] = {
         "base": found[metric.id],

@@ -25,7 +25,7 @@ class Distances(NamedTuple):
     """The drift statistics of one variable.
 
     `statistic` is that of the test (Kolmogorov-Smirnov's largest gap, or chi-square); `wasserstein` is in the units of
-    the variable, with its interval, None for categories; `psi` is the population stability index as it is, `stability`
+    the variable, with its interval, None for categories; `psi` is the population stability index, `stability`
     the same without what noise adds to it, with its interval.
     """
 

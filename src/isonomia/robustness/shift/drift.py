@@ -136,13 +136,18 @@ def drift(
     -------
     Result
         Tables ``variables`` (test, statistic, p-values, Wasserstein distance in units and in standard deviations of
-        the reference, PSI, Jensen-Shannon), ``groups`` (shares of each protected group) and ``evidently``.
+        the reference, PSI as it is and beyond noise, Jensen-Shannon), ``groups`` (shares of each protected group) and
+        ``evidently``.
 
     Notes
     -----
     Numbers: two-sample Kolmogorov-Smirnov with its asymptotic p-value. Categories: Pearson's chi-square. Where values
     are missing, the share of missing values is tested too and the p-value is twice the smaller one. With weights,
     statistics are weighted and tests use effective numbers of rows.
+
+    ``psi`` is the population stability index, sum (q - p) ln(q / p) over `bins` quantiles of the reference, or over
+    categories. Of samples without any drift it is (B - 1) (1 / n + 1 / m) on average: ``psi_beyond_noise`` is what
+    exceeds that (with counts raised by a half), with its interval, and decides how serious a finding is.
 
     Examples
     --------
@@ -183,7 +188,18 @@ def drift(
 
         second = second_opinion(one.rows(), two.rows(), names)
     result = show(found, two.backend, second)
-    return replace(result, notes=(*result.notes, *_bin_notes(columns)))
+    return replace(result, notes=(*result.notes, *_target_note(one, two), *_bin_notes(columns)))
+
+
+def _target_note(one: Dataset, two: Dataset) -> tuple[Message, ...]:
+    """That the target was not compared, where only one side has it."""
+    known = [data.target for data in (one, two) if data.target is not None]
+    if len(known) != 1:
+        return ()
+    target = repr(known[0])
+    if one.target is None:
+        return (msg("The target {target} was not compared: the reference does not have it.", target=target),)
+    return (msg("The target {target} was not compared: the current rows do not have it.", target=target),)
 
 
 def _bin_notes(columns: Mapping[str, tuple[Sample, Sample]]) -> tuple[Message, ...]:

@@ -118,7 +118,10 @@ def _variables(found: Drift, drifted: Any, backend: Backend) -> Table:
             Column("wasserstein_sd", format="num", title=msg("Wasserstein, in standard deviations")).filled(
                 [_or_why(_in_sd(shift), shift) for shift in shifts]
             ),
-            Column("psi", format="num4", title=msg("Population stability index")).filled(
+            Column(
+                "psi", [shift.found.psi for shift in shifts], format="num4", title=msg("Population stability index")
+            ),
+            Column("psi_beyond_noise", format="num4", title=msg("Stability index beyond noise")).filled(
                 [shift.found.stability for shift in shifts]
             ),
             Column(
@@ -190,21 +193,31 @@ def _group_table(found: Drift, backend: Backend) -> Table:
 
 
 def _sentence(shift: Shift) -> Message:
-    in_sd, psi = _in_sd(shift), shift.found.stability.value
+    in_sd = _in_sd(shift)
+    psi = {"psi": shift.found.psi, "beyond": shift.found.stability.value}
     if shift.role == "prediction":
         if in_sd is None:
-            return msg("The predictions have changed: their shares differ (stability index {psi:num}).", psi=psi)
+            return msg(
+                "The predictions have changed: their shares differ (stability index {psi:num}, beyond noise "
+                "{beyond:num}).",
+                **psi,
+            )
         return msg(
-            "The predictions have changed: they moved by {sd:num} standard deviations (stability index {psi:num}).",
+            "The predictions have changed: they moved by {sd:num} standard deviations (stability index {psi:num}, "
+            "beyond noise {beyond:num}).",
             sd=in_sd,
-            psi=psi,
+            **psi,
         )
-    gaps = {"variable": ColumnName(shift.name), "role": role_name(shift.role), "psi": psi}
+    gaps = {"variable": ColumnName(shift.name), "role": role_name(shift.role), **psi}
     if in_sd is None:
-        return msg("The {role} {variable} has changed: its shares differ (stability index {psi:num}).", **gaps)
+        return msg(
+            "The {role} {variable} has changed: its shares differ (stability index {psi:num}, beyond noise "
+            "{beyond:num}).",
+            **gaps,
+        )
     return msg(
         "The {role} {variable} has changed: its values moved by {sd:num} standard deviations (stability index "
-        "{psi:num}).",
+        "{psi:num}, beyond noise {beyond:num}).",
         sd=in_sd,
         **gaps,
     )

@@ -14,11 +14,25 @@ LARGE = 1_000.0
 
 
 def psi(reference: ArrayLike, current: ArrayLike) -> float:
-    """Population stability index: sum (q - p) log(q / p), each count raised by a half so that none is 0.
+    """Population stability index: sum (q - p) ln(q / p) over the shares p before and q now.
 
-    >>> round(psi([500, 500], [700, 300]), 3)
-    0.169
+    Bins that are empty on both sides count nothing. Where a bin is empty on one side the sum is infinite: all counts
+    are raised by a half then.
+
+    >>> round(psi([500, 500], [700, 300]), 3), round(psi([10, 0], [5, 5]), 3)
+    (0.169, 1.384)
     """
+    counts = np.asarray(reference, dtype=float), np.asarray(current, dtype=float)
+    used = (counts[0] + counts[1]) > 0
+    a, b = (part[used] for part in counts)
+    if (np.minimum(a, b) <= 0).any():
+        return _raised(a, b)
+    p, q = a / a.sum(), b / b.sum()
+    return float(((q - p) * np.log(q / p)).sum())
+
+
+def _raised(reference: ArrayLike, current: ArrayLike) -> float:
+    """The index of counts that are raised by a half."""
     p, q = _shares(reference), _shares(current)
     return float(((q - p) * np.log(q / p)).sum())
 
@@ -27,6 +41,8 @@ def stability(
     reference: ArrayLike, current: ArrayLike, *, sizes: tuple[float, float] | None = None, level: float = 0.95
 ) -> Estimate:
     """The stability index less what noise alone adds to it, never below 0, with its interval.
+
+    All counts are raised by a half, which small samples need: their plain index varies much more.
 
     Two samples of n and m rows of one population over B bins have an index of (B - 1) (1/n + 1/m) on average. With
     N = n m / (n + m), N times the index is nearly a noncentral chi-square with B - 1 degrees of freedom whose
@@ -55,7 +71,7 @@ def stability(
     bins, rows = int(used.sum()), round(n + m)
     if bins < 2:
         return Estimate(0.0, 0.0, 0.0, n=rows, method="one bin", level=level)
-    raw, scale = psi(counts[0][used], counts[1][used]), n * m / (n + m)
+    raw, scale = _raised(counts[0][used], counts[1][used]), n * m / (n + m)
     value = max(raw - (bins - 1) / scale, 0.0)
     low, high = (end / scale for end in _noncentrality(raw * scale, bins - 1, level))
     wider = _wider(counts[0][used], counts[1][used], raw, n, m)

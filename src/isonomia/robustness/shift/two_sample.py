@@ -13,7 +13,7 @@ from isonomia.data import Dataset
 from isonomia.events import Progress
 from isonomia.evidence import Estimate
 from isonomia.languages import msg
-from isonomia.metrics import evaluate
+from isonomia.metrics import Rows, evaluate
 from isonomia.models import Surface
 from isonomia.models.call_threads import one_thread
 from isonomia.typing import Floats
@@ -80,7 +80,7 @@ def two_sample_auc(
             model.fit(X[learn], origin[learn])
             score[ask] = model.predict_proba(X[ask])[:, 1]
     surface = Surface.of_probabilities(np.clip(score, 0.0, 1.0), classes=(0, 1))
-    return evaluate("auc", origin, surface, level=level, seed=seed)
+    return evaluate("auc", Rows(origin, surface), level=level, seed=seed)
 
 
 def with_training_noise(auc: Estimate, folds: int) -> Estimate:

@@ -124,13 +124,5 @@ class RowsInCounts:
         expected = self._levels.expected(part)
         return excess_of(expected[inside], (label != part.truth)[inside], w[inside], counts[inside].astype(float))
 
-    def weight(self, spot: Spot) -> float:
-        """The weights of a spot's rows, added up."""
-        (part,) = self._slices.parts([tuple(spot.slices)])
-        inside = self._inside(spot, part)
-        assert part.counts is not None
-        n = part.counts[inside].astype(float)
-        return float(n.sum() if part.weights is None else n @ part.weights[inside])
-
     def _inside(self, spot: Spot, part: Subject) -> Bools:
         return spot.mask(self._slices.codes(part.known, tuple(spot.slices)))

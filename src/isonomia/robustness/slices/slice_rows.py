@@ -55,9 +55,6 @@ class SliceRows(Protocol):
     def excess(self, spot: Spot) -> Excess:
         """What scores let expect of a spot."""
 
-    def weight(self, spot: Spot) -> float:
-        """The weights of a spot's rows, added up."""
-
 
 class RowsInMemory:
     """Rows that are in memory, each in one slice of every feature."""
@@ -106,11 +103,6 @@ class RowsInMemory:
         assert rows.truth is not None
         assert rows.surface.label is not None
         return excess_of(self._expected[inside], rows.surface.label[inside] != rows.truth[inside], w, np.ones(w.size))
-
-    def weight(self, spot: Spot) -> float:
-        """The weights of a spot's rows, added up."""
-        inside, weights = spot.mask(self.columns), self.parts.rows.weights
-        return float(inside.sum() if weights is None else weights[inside].sum())
 
 
 def compares_errors(parts: RowSums) -> bool:

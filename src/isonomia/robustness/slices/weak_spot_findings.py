@@ -107,6 +107,4 @@ def _people(search: Search, spot: Spot, figure: Estimate, overall: float) -> Est
     """The errors in a slice beyond those of the overall rate."""
     if search.parts.metric.id != "error_rate":
         return Estimate.missing(NO_COUNT, n=figure.n)
-    if search.parts.rows.weights is None:
-        return beyond(figure, overall, figure.n)
-    return beyond(figure, overall, search.rows.weight(spot), weighted=True)
+    return beyond(figure, overall, figure.n, weighted=search.parts.rows.weights is not None)

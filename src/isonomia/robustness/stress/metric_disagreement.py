@@ -15,7 +15,7 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Estimate, Result
 from isonomia.fairness import group_metrics
 from isonomia.languages import Message, msg
-from isonomia.metrics import METRIC_NAMES, METRICS, Metric, evaluate_all
+from isonomia.metrics import METRIC_NAMES, METRICS, Metric, Rows, evaluate_all
 from isonomia.parameters import LEVEL, NAMES, SEED, Choice, Integer, validated
 from isonomia.robustness._features import check_features
 from isonomia.robustness.slices.counted_slices import CountedSlices
@@ -225,15 +225,8 @@ def _of_models(
         ]
     for name, subject in zip(models, subjects, strict=True):
         progress.check()
-        found[str(name)] = evaluate_all(
-            subject.truth,
-            subject.surface,
-            metrics,
-            weights=subject.weights,
-            level=level,
-            n_boot=200,
-            seed=seed,
-        )
+        rows = Rows.of(subject.needs_outcomes())
+        found[str(name)] = evaluate_all(rows, metrics=metrics, level=level, n_boot=200, seed=seed)
     ids = [name for name in next(iter(found.values())) if METRICS[name].higher_is_better is not None]
     ids = [name for name in ids if all(name in part for part in found.values())]
 

@@ -14,7 +14,7 @@ from isonomia.events import ProgressLike
 from isonomia.evidence import Estimate, Result, Table
 from isonomia.languages import msg
 from isonomia.languages.naming import as_text
-from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, Metric, evaluate_all
+from isonomia.metrics import METRIC_NAME, METRIC_NAMES, METRICS, Metric, Rows, evaluate_all
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, SEED, Integer, Number, validated
 from isonomia.robustness.stress.measures import Measures, applicable
 from isonomia.robustness.stress.scenario import PLAN, plan
@@ -219,9 +219,8 @@ def measures_of(
 def baselines(measures: Measures, level: float, n_boot: int, seed: int) -> dict[str, Estimate]:
     """Each metric as it is, with its interval; the values are those of trials, so that no change is no change."""
     base = measures.base
-    figures = evaluate_all(
-        base.truth, base.surface, measures.metrics, weights=base.weights, level=level, n_boot=n_boot, seed=seed
-    )
+    rows = Rows(base.truth, base.surface, base.weights)
+    figures = evaluate_all(rows, metrics=measures.metrics, level=level, n_boot=n_boot, seed=seed)
     values = measures.values([measures.read(base)])[0]
     for index, metric in enumerate(measures.metrics):
         if figures[metric.id].value is not None:

@@ -101,9 +101,8 @@ def _gaps(result: GroupMetrics, subject: Subject) -> list[Gap]:
 
 
 def _count(name: str, position: int, result: GroupMetrics) -> float:
-    """The people that a group's rate is a share of; the sum of their weights where rows are weighted."""
-    part = result.measured[name]
-    return float(part.n[position] if part.weight is None else part.weight[position])
+    """The people that a group's rate is a share of: rows, weighted or not."""
+    return float(result.measured[name].n[position])
 
 
 def _people(name: str, row: int, position: int, result: GroupMetrics, subject: Subject) -> Estimate:

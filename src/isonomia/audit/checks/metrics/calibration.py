@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from isonomia.errors import NotApplicable
 from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Result, Table, affected, holm
 from isonomia.fairness import condition
 from isonomia.languages import Message, msg
-from isonomia.metrics import reliability
+from isonomia.metrics import Rows, reliability
 from isonomia.subject import Subject
 
 
@@ -29,19 +28,14 @@ from isonomia.subject import Subject
 )
 def calibration(subject: Subject) -> Result:
     """Reliability overall and for each protected attribute."""
-    truth, surface = subject.truth, subject.surface
-    if surface.probability is None:
+    if subject.surface.probability is None:
         raise NotApplicable(msg("there are no probabilities, only decisions or scores"))
-    options: dict[str, Any] = {
-        "weights": subject.weights,
-        "counts": subject.counts,
-        "level": subject.settings.level,
-    }
-    overall = reliability(truth, surface, **options)
+    rows, options = Rows.of(subject.needs_outcomes()), {"level": subject.settings.level}
+    overall = reliability(rows, **options)
     tables, pictures, findings = dict(overall.tables), list(overall.pictures), []
     for column in subject.attributes:
         named = Codes(column.name, column.codes, tuple(condition(column.name, text) for text in column.texts))
-        part = reliability(truth, surface, groups=named, overall=overall, **options)
+        part = reliability(rows, groups=named, overall=overall, **options)
         tested = _tested(part.tables["by_group"], column)
         for name, table in (("by_group", tested), ("bins_by_group", part.tables["bins_by_group"])):
             titled = _TITLES[name](column.name)

@@ -6,7 +6,7 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._declared import options_of, settings
-from isonomia.audit.checks._other_rows import other_rows
+from isonomia.audit.checks._other_rows import earlier_rows
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Result
 from isonomia.languages import msg
@@ -36,4 +36,4 @@ def drift(subject: Subject, *, reference: Any, **options: Any) -> Result:
     if reference is None:
         raise NotApplicable(msg("no reference data were given; set this check's option `reference`"))
     given = settings(subject, find, options)
-    return find(other_rows(subject, reference), subject, **given)
+    return find(earlier_rows(subject, reference), subject, **given)

@@ -11,7 +11,7 @@ from isonomia.report.figures.svg import frame
 from isonomia.report.figures.svg.elements import LINE, TEXT, element, plain
 from isonomia.report.figures.svg.frame import Axis, wrapped
 from isonomia.report.figures.svg.marks import Panel, bars, gradient, heatmap, scatter
-from isonomia.report.figures.svg.scales import Scale, scale_of
+from isonomia.report.figures.svg.scales import Scale, margin, scale_of
 from isonomia.report.figures.theme import FONT
 
 Json = Mapping[str, Any]
@@ -146,7 +146,8 @@ class _Drawing:
             if axis.get("cmid") is not None:
                 reach = max(abs(value - axis["cmid"]) for value in (low, high))
                 low, high = axis["cmid"] - reach, axis["cmid"] + reach
-        return (axis, float(low), float(high)) if low < high else (axis, low - 0.5, high + 0.5)
+        gap = 0.0 if low < high else margin(high)
+        return axis, float(low) - gap, float(high) + gap
 
     def _panel(self, x: str, y: str) -> Iterator[str]:
         panel = Panel(self.xs[x].scale, self.ys[y].scale, hover=not self.phone)

@@ -75,11 +75,20 @@ def scale_of(axis: Json, values: Iterable[Any], zero: bool = False) -> Scale:
     if log:
         low, high = (low or 1.0) / 1.2, (high or 10.0) * 1.2
     else:
-        gap = (high - low) * PADDING or max(abs(high) * 0.1, 0.5)
+        gap = (high - low) * PADDING or margin(high)
         flat = low == high  # nothing but zeros: the axis still needs a length
         low, high = (low if zero and low == 0 else low - gap), (high if zero and high == 0 and not flat else high + gap)
     reverse = axis.get("autorange") == "reversed"
     return Scale(high, low, log=log) if reverse else Scale(low, high, log=log)
+
+
+def margin(value: float) -> float:
+    """How far a scale goes beyond its only value, however large that is.
+
+    >>> margin(0.0), margin(1e18)
+    (0.5, 1e+17)
+    """
+    return max(abs(value) * 0.1, 0.5)
 
 
 def ticks(axis: Json, scale: Scale, most: int, separators: str) -> list[Tick]:
