@@ -148,7 +148,7 @@ def to_frame(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backen
         return _pandas_frame(plain) if backend == "pandas" else nw.from_dict(plain, backend=backend).to_native()
     except UnicodeEncodeError as error:
         raise DataError(
-            f"A name or a value has half of a surrogate pair ({error.object[error.start]!a}), which is not a character. "
+            f"A name or a value has half of a surrogate pair ({error.object[error.start]!a}), not a character. "
             "Replace it: text.encode('utf-8', 'replace').decode()."
         ) from None
 
