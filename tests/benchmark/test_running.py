@@ -143,9 +143,9 @@ def test_data_that_are_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setenv("ISONOMIA_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(DataError, match="not on this machine"):
-        planned(grid(settings=(replace(TINY, source="german"),)), {"random": {}})
-    both = grid(settings=(TINY, replace(TINY, source="german"), replace(TINY, source="german", bias=-2.0)))
-    assert missing_sources(both) == ["german"]
+        planned(grid(settings=(replace(TINY, source="compas"),)), {"random": {}})
+    both = grid(settings=(TINY, replace(TINY, source="compas"), replace(TINY, source="compas", bias=-2.0)))
+    assert missing_sources(both) == ["compas"]
     assert len(planned(both, {"random": {}})) == 1
 
 
