@@ -126,7 +126,8 @@ class EstimatorPredictor(Known):
 
 def largest(answer: Answer) -> NDArray[Any]:
     """The class of the largest probability of every row, the first one where several are."""
-    return np.take(np.asarray(answer.classes), as_values(answer.values).argmax(axis=1))
+    index: NDArray[np.intp] = as_values(answer.values).argmax(axis=1)
+    return np.asarray(np.asarray(answer.classes)[index])
 
 
 def _taken(rows: Any, index: NDArray[np.intp]) -> Any:
