@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -16,6 +17,18 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "docs" / "extend.md").read_
 PYTHON = [text for kind, text in BLOCKS if kind == "python"]
 MODULE = [text for text in PYTHON if text.startswith("# house_rules.py\n")]
 ADDED = [text for text in PYTHON if text.startswith("# once, in a script\n")]
+
+
+SPEC = {
+    "dataset": "german.csv",
+    "target": "credit_risk",
+    "positive": 1,
+    "protected": ["sex"],
+    "model": "model.skops",
+    "checks": ["small_loans", "hidden_subgroups"],
+    "options": {"hidden_subgroups": {"methods": ["worst_values"]}, "small_loans": {"below": 2000}},
+    "policy": "policy.json",
+}
 
 
 def child(script: str, folder: Path, path: Path | None = None) -> str:
@@ -34,6 +47,7 @@ def child(script: str, folder: Path, path: Path | None = None) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert done.stdout, done.stderr
     return done.stdout
 
 
@@ -76,3 +90,17 @@ def test_another_package_brings_them_by_entry_points(printed: str, tmp_path: Pat
     listed = child(shown + "    app([name, '--json'], standalone_mode=False)\n", folder, site)
     for name in ("cost_per_loan", "small_loans", "worst_values", "no_age"):
         assert f'"{name}"' in listed
+    # a spec and a policy in files name them too
+    given = """
+import json
+iso.models.save_model(model, "model.skops")
+data.frame.to_csv("german.csv", index=False)
+open("policy.json", "w").write(json.dumps({**policy, "rules": policy["rules"][1:]}))  # the first is about age
+open("spec.json", "w").write(json.dumps(SPEC))
+from isonomia.cli.app import app
+app(["run", "spec.json", "--json"], standalone_mode=False)
+""".replace("SPEC", repr(SPEC))
+    lines = [used[0], next(text for text in used if text.startswith("policy = ")).partition("report = ")[0], given]
+    report = json.loads(child("\n".join(lines), folder, site))
+    assert [one["metric"] for one in report["verdict"]["criteria"]][:1] == ["cost_per_loan"]
+    assert {"small_loans", "hidden_subgroups"} <= set(report["checks"])

@@ -57,7 +57,7 @@ class Registry(Generic[T]):
         self.packages = (package,) if isinstance(package, str) else package
         self.order = order
         self._entries: dict[str, T] = {}
-        self._loaded = False
+        self._imported = self._loaded = False
 
     def add(self, entry: T, *others: T) -> T:
         """Add an entry, and others, and return it; ids must be new."""
@@ -72,15 +72,21 @@ class Registry(Generic[T]):
 
     def __getitem__(self, entry_id: str | T) -> T:
         """The entry of an id; an entry of this registry stands for itself."""
-        self._load()
+        key = entry_id if isinstance(entry_id, str) else getattr(entry_id, "id", None)
+        self._load_own()
+        if key not in self._entries:
+            self._load()
         try:
-            return self._entries[entry_id if isinstance(entry_id, str) else entry_id.id]
-        except (KeyError, AttributeError):
+            return self._entries[key]  # type: ignore[index]
+        except KeyError:
             raise SpecError(f"Unknown {self.word} {entry_id!r}.{close_to(entry_id, self._entries)}") from None
 
     def __contains__(self, entry_id: object) -> bool:
-        self._load()
-        return getattr(entry_id, "id", entry_id) in self._entries
+        key = getattr(entry_id, "id", entry_id)
+        self._load_own()
+        if key not in self._entries:
+            self._load()
+        return key in self._entries
 
     def __iter__(self) -> Iterator[T]:
         self._load()
@@ -123,14 +129,23 @@ class Registry(Generic[T]):
         """
         return _Part(self, facts)
 
-    def _load(self) -> None:
-        if self._loaded:
+    def _load_own(self) -> None:
+        """The entries of this package. One of them is found without those of others: rooms ask while they are
+        imported, and the module of another package imports rooms."""
+        if self._imported:
             return
-        self._loaded = True
+        self._imported = True
         for package in self.packages:
             for module in iter_modules(import_module(package).__path__):
                 if not module.name.startswith("_"):
                     import_module(f"{package}.{module.name}")
+
+    def _load(self) -> None:
+        """All entries, those of other packages too."""
+        self._load_own()
+        if self._loaded:
+            return
+        self._loaded = True
         problems = []
         for point in entry_points(group=f"isonomia.{self.kind}s"):
             before = dict(self._entries)
@@ -174,6 +189,9 @@ class _Part(Registry[T]):
 
     def add(self, entry: T, *others: T) -> T:
         return self._whole.add(entry, *others)
+
+    def _load_own(self) -> None:
+        self._load()
 
     def _load(self) -> None:
         fits = (entry for entry in self._whole if all(getattr(entry, name) == v for name, v in self._facts.items()))

@@ -210,7 +210,8 @@ class MetricRegistry(Registry[Metric]):
         raise SpecError(f"Unknown metric {entry_id!r}.{close_to(entry_id, self.names())}")
 
     def __contains__(self, entry_id: object) -> bool:
-        return super().__contains__(entry_id) or entry_id in self._aliases
+        self._load_own()
+        return entry_id in self._aliases or super().__contains__(entry_id)
 
     def names(self) -> tuple[str, ...]:
         """All ids and second names."""
