@@ -170,7 +170,8 @@ class Registry(Generic[T]):
         before = dict(self._entries)
         entry: Any = point.load()
         kinds = tuple({type(one) for one in before.values()})
-        if not (isinstance(entry, kinds or object) and isinstance(getattr(entry, "id", None), str)):
+        fits = isinstance(entry, kinds) if kinds else True
+        if not (fits and isinstance(getattr(entry, "id", None), str)):
             if self._entries != before:
                 return  # its module added what it has
             raise SpecError(f"'{point.value}' is of type {type(entry).__name__}, which is not an entry of this kind.")
