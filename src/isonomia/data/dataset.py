@@ -93,9 +93,9 @@ class Dataset(RoleTable):
         Among the values of a column the key ``""`` is its own name; ``{"race x sex": {"Black x F": "Black women"}}``
         names people who share several values.
     other_answers : "error", "unfavourable" or "apart", optional
-        What happens to predictions that are none of the target's values, such as a language model's "I cannot answer
-        that.", and to empty ones: they are refused, count as the unfavourable outcome, or are an outcome of their own.
-        The balance sheet counts them; where groups get them at different rates an audit says so.
+        How predictions are counted that are none of the target's values, such as refusals of a language model. An empty
+        one is such an answer too. They are refused ("error"), count as the unfavourable outcome, or are an outcome of
+        their own; the balance sheet counts them, and where groups get them at different rates an audit says so.
 
     Examples
     --------
