@@ -165,3 +165,14 @@ def test_the_metric_of_a_spec_is_one_of_an_audit() -> None:
     assert judged(metric="f1", options=few) != judged(options=few)
     with pytest.raises(iso.SpecError, match="Did you mean 'accuracy'"):
         iso.audit(data, metric="acuracy")
+
+
+def test_out_is_a_file_or_a_folder(folder: Path, tmp_path: Path) -> None:
+    done = runner.invoke(app, audited(folder, "--out", str(tmp_path / "new" / "x.html"), "-q"))
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "new" / "x.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    for wrong in (["--out", str(tmp_path / "x.docx")], ["--out", str(tmp_path / "x.html"), "--pdf"]):
+        done = runner.invoke(app, audited(folder, *wrong))
+        assert done.exit_code == 2
+        assert "folder" in done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]

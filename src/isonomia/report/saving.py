@@ -110,10 +110,12 @@ def save(
     return _written(shown, {one: (target / known[one][0], known[one][1]) for one in first}, language)
 
 
-def check_target(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that a report cannot be saved to, as `save` does."""
-    if _form_of(path, _FORMS) is None:
+def check_target(path: str | os.PathLike[str]) -> bool:
+    """Whether a report is saved to this path as a folder; what `save` refuses is refused."""
+    folder = _form_of(path, _FORMS) is None
+    if folder:
         _folder(path, _FORMS)
+    return folder
 
 
 def _folder(path: str | os.PathLike[str], known: Mapping[str, Any]) -> Path:

@@ -9,7 +9,8 @@ import typer
 
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Start of everything random.")]
 Out = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="The folder for report.html, report.json and report.md.")
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="The folder for report.html, .json and .md; or one file, by its suffix."),
 ]
 Pdf = Annotated[
     bool,

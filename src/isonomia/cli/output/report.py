@@ -51,7 +51,13 @@ def _check_pdf(pdf: bool, out: Path | None) -> None:
     if out is None:
         raise SpecError("`--pdf` and `--annex` write into the folder of the report; name the folder with --out.")
     from isonomia.report import find_chromium
+    from isonomia.report.saving import check_target
 
+    if not check_target(out):
+        raise SpecError(
+            f"`--pdf` and `--annex` write into a folder, and --out names the file {str(out)!r}. Name a folder; or "
+            "leave them out: --out report.pdf is a PDF."
+        )
     find_chromium()
 
 
