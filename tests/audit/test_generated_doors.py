@@ -55,7 +55,7 @@ def _mitigated(data: Any, model: Any) -> Any:
     middle = len(data) // 2
     parts = data.take(list(range(middle))), data.take(list(range(middle, len(data))))
     estimator = Ridge() if data.task == "regression" else LogisticRegression()
-    return iso.mitigate(parts[0], estimator, test=parts[1], n_boot=20)
+    return iso.mitigate(parts[0], estimator, test=parts[1], methods=["reweighing", "thresholds"], folds=2)
 
 
 def _compared(data: Any, model: Any) -> Any:

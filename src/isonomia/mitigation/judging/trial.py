@@ -145,11 +145,11 @@ class Trial:
     def predictions(self, model: Any, X: Any) -> tuple[Floats | None, NDArray[Any]]:
         """Scores (None where the model has none) and decisions as codes."""
         if self.regression:
-            numbers = np.asarray(model.predict(X), dtype=float)
+            numbers = asked(model, model.predict, X, float)
             return numbers, numbers
         if not hasattr(model, "predict_proba"):
-            return None, np.asarray(model.predict(X)).astype(np.intp)
-        table = np.asarray(model.predict_proba(X), dtype=float)
+            return None, asked(model, model.predict, X, np.intp)
+        table = asked(model, model.predict_proba, X, float)
         if table.shape[1] != len(self.classes):
             raise DataError(
                 f"A part of the rows has {table.shape[1]} of {len(self.classes)} classes. Use fewer folds, merge rare "
@@ -160,6 +160,15 @@ class Trial:
     def parts(self, people: People, folds: int) -> Sequence[tuple[Indices, Indices]]:
         """The people in parts with the same groups and classes in each, as far as there are enough of them."""
         return split_rows(people, folds, self.regression, self.seed)
+
+
+def asked(model: Any, ask: Callable[[Any], Any], X: Any, kind: Any) -> NDArray[Any]:
+    """What a model that was trained says of rows; any error of it as ours."""
+    try:
+        return np.asarray(ask(X)).astype(kind)
+    except FAULTS as error:  # rows of the other part may have what training rows did not: missing values, texts
+        cause = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
+        raise ModelError(f"{type(model).__name__} was trained and fails on other people. {cause}") from error
 
 
 @contextmanager
