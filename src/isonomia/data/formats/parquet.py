@@ -10,7 +10,7 @@ from isonomia.data._duckdb import quoted, restricted_connection
 from isonomia.data._files import growth_limit
 from isonomia.data.file_format import BYTE_LIMIT, FILE_FORMATS, FileFormat, ReadTable
 from isonomia.data.formats._columnar import BATCH, damaged, selected
-from isonomia.data.formats.csv_files import duck_error
+from isonomia.data.formats.csv_files import MAX_COLUMNS, duck_error
 from isonomia.data.frames import Backend
 from isonomia.errors import DataError
 
@@ -47,10 +47,6 @@ def column_names(connection: Any, path: Path) -> list[str]:
             names.append(name)
         inside += children or 0
     return names
-
-
-#: More columns are refused: each takes a buffer of its own, however few rows there are.
-MAX_COLUMNS = 10_000
 
 
 def _check_size(connection: Any, path: Path, source_path: Path, columns: Sequence[str], max_bytes: int | None) -> None:
