@@ -12,15 +12,13 @@ from isonomia.audit.check_registry import CHECKS, choose_checks, read_check_opti
 from isonomia.audit.spec_changes import changed
 from isonomia.config_files import path_of, plain, problems_of, read_mapping, validated
 from isonomia.data import is_database
+from isonomia.data.schema import TASK_NAMES
 from isonomia.errors import SpecError, close_to
 from isonomia.metrics import METRIC_NAME
 from isonomia.models import MODEL_FORMAT_NAME, is_address, is_function_name
 from isonomia.robustness import PLAN
 
 _SHAPE = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-#: Longer names of the tasks, which other tools write.
-TASK_NAMES = {"binary_classification": "binary", "multiclass_classification": "multiclass"}
 
 Task = Annotated[
     Literal["binary", "multiclass", "regression"],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from isonomia.audit.check_registry import CHECKS, ROOMS, SETS
-from isonomia.audit.spec import LIFTED, SENSITIVE, TASK_NAMES, DataSpec, ModelSpec, Spec
+from isonomia.audit.spec import LIFTED, SENSITIVE, DataSpec, ModelSpec, Spec
+from isonomia.data.schema import TASK_NAMES
 from isonomia.metrics import METRIC_NAME
 from isonomia.models import MODEL_FORMAT_NAME
 from isonomia.parameters import options_schema

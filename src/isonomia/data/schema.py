@@ -14,6 +14,8 @@ Kind = Literal["numeric", "integer", "boolean", "category", "datetime"]
 Task = Literal["binary", "multiclass", "regression"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 TASKS: tuple[Task, ...] = get_args(Task)
+#: Longer names of the tasks, which other tools write.
+TASK_NAMES = {"binary_classification": "binary", "multiclass_classification": "multiclass"}
 
 #: A whole-number target with at most this many values is read as classes; more make it a regression.
 MAX_INTEGER_CLASSES = 20

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
 from isonomia.data import Missing, OtherAnswers, Task
-from isonomia.data.schema import TASKS
+from isonomia.data.schema import TASK_NAMES, TASKS
 from isonomia.errors import SpecError, close_to
 from isonomia.parameters import LEVEL, MIN_PER_GROUP, MISSING, N_BOOT, SEED, Choice, Kind, renamed
 
@@ -132,6 +132,7 @@ def split_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, A
             raise SpecError(f"Unknown option {name!r}.{close_to(name, known)}")
     present = {name: value for name, value in given.items() if value is not None}
     if "task" in present:
-        _TASK.check("task", present["task"])
+        task = present["task"]
+        present["task"] = _TASK.check("task", TASK_NAMES.get(task, task) if isinstance(task, str) else task)
     reading = {name: value for name, value in present.items() if name in _READING}
     return reading, {name: value for name, value in present.items() if name in _SETTINGS}

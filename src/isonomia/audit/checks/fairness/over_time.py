@@ -23,6 +23,8 @@ _METRICS = {
     "multiclass": ["accuracy", "macro_f1"],
     "regression": ["mean_prediction", "mean_error", "mae"],
 }
+#: What can be followed where the true outcomes are not known.
+_WITHOUT_TARGET = {"binary": ["selection_rate"], "multiclass": ["selection_rate"], "regression": ["mean_prediction"]}
 
 
 @check(
@@ -39,10 +41,9 @@ def over_time(subject: Subject, **options: Any) -> Result:
     """Group metrics over the periods of the data's time column."""
     subject.needs_attributes()
     if options["metrics"] is None:
-        from isonomia.metrics import METRICS
-
-        metrics = _METRICS[subject.task]
-        options["metrics"] = [m for m in metrics if subject.outcome.truth is not None or not METRICS[m].needs_labels]
+        known = subject.outcome.truth is not None
+        metrics = _METRICS[subject.task] if known else _WITHOUT_TARGET[subject.task]
+        options["metrics"] = list(metrics)
     n_boot = min(max(subject.settings.n_boot, 300), 500)
     result = over_time_metrics(subject, n_boot=n_boot, **options)
     return replace(result, findings=_findings(result, subject))
