@@ -303,7 +303,8 @@ def _from_pandas(values: Any) -> tuple[CodeArray, tuple[Any, ...]]:
 def _from_polars(values: Any) -> tuple[CodeArray, tuple[Any, ...]]:
     import polars as pl
 
-    if values.dtype.is_numeric() or values.dtype == pl.Boolean:
+    wide = values.dtype in (pl.Int128, getattr(pl, "UInt128", pl.Int128))  # NumPy has none of 128 bits
+    if not wide and (values.dtype.is_numeric() or values.dtype == pl.Boolean):
         if values.null_count() == 0:
             return _factorize(values.to_numpy())
         if values.dtype.is_float():

@@ -34,14 +34,15 @@ def _form(column: nw.Series[Any]) -> tuple[bytes, list[Any]]:
     dtype = column.dtype
     if dtype == nw.Boolean:
         return b"b", [_floats(numbers(column))]
-    if dtype.is_integer() and _beyond_exact(column):
+    wide = dtype in (nw.Int128, nw.UInt128)  # of which NumPy has none: beyond 2^53 they go in as texts
+    if dtype.is_integer() and not wide and _beyond_exact(column):
         missing = column.is_null().to_numpy()
         whole = column.fill_null(0).to_numpy()
         return b"i", [
             np.packbits(missing).tobytes(),
             whole.astype("<u8" if whole.dtype.kind == "u" else "<i8").tobytes(),
         ]
-    if dtype.is_numeric():
+    if dtype.is_numeric() and not (wide and _beyond_exact(column)):
         return b"n", [_floats(numbers(column))]
     if dtype == nw.Date or dtype == nw.Datetime:
         moments = column.cast(nw.Datetime("us")) if dtype == nw.Date else column
@@ -71,14 +72,16 @@ def _coded(column: nw.Series[Any]) -> tuple[NDArray[np.uint32], list[str]]:
     if root == "pandas":
         import pandas as pd
 
-        if native.dtype == object:
-            native = native.map(_text, na_action="ignore")
+        if native.dtype == object or not _is_comparable(native.dtype):
+            texts = [_text(value) if known else None for value, known in zip(native, native.notna(), strict=True)]
+            native = np.array(texts, dtype=object)  # not a column of texts, which refuses half characters
         codes, uniques = pd.factorize(native, use_na_sentinel=True)
         labels = uniques.tolist()
     elif root == "polars":
         import polars as pl
 
-        texts = native.cast(pl.String) if not native.dtype.is_nested() and native.dtype != pl.Object else None
+        plain = not native.dtype.is_nested() and native.dtype not in (pl.Object, pl.Binary)
+        texts = native.cast(pl.String) if plain else None
         if texts is None:
             texts = pl.Series([None if value is None else _text(value) for value in native.to_list()], dtype=pl.String)
         first = pl.DataFrame({"text": texts.drop_nulls().unique(maintain_order=True)}).with_row_index("code")
@@ -97,6 +100,17 @@ def _coded(column: nw.Series[Any]) -> tuple[NDArray[np.uint32], list[str]]:
     return np.asarray(codes).astype("<i4").view("<u4"), labels if set(map(type, labels)) <= {str} else list(
         map(_text, labels)
     )
+
+
+def _is_comparable(dtype: Any) -> bool:
+    """Whether pandas can tell the values of a type apart: not lists, structs, maps and runs of Arrow."""
+    kind = getattr(dtype, "pyarrow_dtype", None)
+    if kind is None:
+        return True
+    import pyarrow as pa
+
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return not inner.num_fields and not pa.types.is_run_end_encoded(inner)
 
 
 def _text(value: Any) -> str:

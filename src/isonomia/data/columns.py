@@ -18,7 +18,7 @@ def numbers(column: nw.Series[Any]) -> NDArray[np.float64]:
     dtype = column.dtype
     if dtype == nw.Duration:
         return numbers(column.dt.total_microseconds()) / 1e6
-    if dtype.is_integer() and dtype not in (nw.Int8, nw.Int16, nw.Int32, nw.UInt8, nw.UInt16, nw.UInt32):
+    if dtype in (nw.Int64, nw.UInt64):
         # Arrow refuses to round whole numbers beyond 2^53, NumPy does round them
         plain = column.fill_null(0).to_numpy().astype(float)
         return np.where(column.is_null().to_numpy(), np.nan, plain) if column.null_count() else plain
@@ -31,7 +31,12 @@ def distinct(column: nw.Series[Any]) -> list[Any]:
     >>> distinct(nw.new_series("x", ["b", None, "a"], backend="polars"))
     ['a', 'b']
     """
-    found = [value for value in column.drop_nulls().unique().to_list() if value is not None and value == value]
+    known = column.drop_nulls()
+    if column.implementation.is_pandas() and column.to_native().dtype == object:  # whose texts may hold half characters
+        values = list(dict.fromkeys(known.to_list()))
+    else:
+        values = known.unique().to_list()
+    found = [value for value in values if value is not None and value == value]
     return sorted(found, key=lambda value: (isinstance(value, str), value if _plain(value) else str(value)))
 
 
@@ -63,12 +68,23 @@ def has_fractions(column: nw.Series[Any]) -> bool:
 
 def is_nested(column: nw.Series[Any]) -> bool:
     """Whether the cells contain lists, arrays, structs or other things that cannot be compared."""
-    if column.dtype.is_nested():
+    if column.dtype.is_nested() or column.dtype == nw.Unknown:  # maps, runs, and what no kind is known of
         return True
+    if column.dtype == nw.Categorical:
+        return _is_dictionary_of_nested(column.to_native())
     if column.dtype != nw.Object:
         return False
+    if column.implementation.is_polars():
+        return True  # which compares none of its objects
     first = column.drop_nulls().head(100).to_list()
     return any(isinstance(value, list | dict | set | tuple | np.ndarray) for value in first)
+
+
+def _is_dictionary_of_nested(native: Any) -> bool:
+    """Whether the categories of a dictionary of Arrow are lists or the like."""
+    kind = getattr(getattr(native, "dtype", None), "pyarrow_dtype", getattr(native, "type", None))
+    values = getattr(kind, "value_type", None)
+    return values is not None and bool(getattr(values, "num_fields", 0))
 
 
 def _plain(value: Any) -> bool:
