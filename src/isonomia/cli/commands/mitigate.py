@@ -47,7 +47,10 @@ def mitigate(
         str | None, typer.Option("--methods", metavar="M,N", help="Only these (isonomia mitigations).")
     ] = None,
     attributes: Annotated[
-        str | None, typer.Option("--attributes", metavar="A,B", help="The attributes to fix; else the first protected.")
+        str | None,
+        typer.Option(
+            "--attributes", metavar="A,B", help="The attributes to fix; else those that break the policy worst."
+        ),
     ] = None,
     groups: Annotated[
         Literal["protected", "found"],

@@ -78,11 +78,18 @@ class Gaps:
     after: Floats
     pairs: tuple[Pairs, ...]
 
-    def index(self, criterion: str, by: tuple[str, ...], least: int | None = None) -> int:
-        """Where a figure stands: that of groups of at least so many rows, or the one that tables show."""
+    def find(self, criterion: str, by: tuple[str, ...], least: int | None = None) -> int | None:
+        """Where a figure stands: that of groups of at least so many rows, or the one that tables show; None without."""
         for number, key in enumerate(self.keys):
             if key == (criterion, by) and least in (None, self.least[number]):
                 return number
+        return None
+
+    def index(self, criterion: str, by: tuple[str, ...], least: int | None = None) -> int:
+        """Where a figure stands (see `find`); an error where there is none."""
+        number = self.find(criterion, by, least)
+        if number is not None:
+            return number
         known = NUMBER_CRITERIA | CRITERIA
         if criterion not in known:
             raise SpecError(f"There is no figure for the criterion {criterion!r}.{close_to(criterion, known)}")

@@ -30,6 +30,10 @@ class Judged:
         For each fix the worst verdict over goals and ways of grouping.
     chances : mapping of float
         The share of decisions left to chance.
+    each : mapping
+        For each fix its verdict by each goal and way of grouping, with the index of the gap.
+    open : tuple
+        Goals and ways of grouping whose groups cannot be compared: no fix is shown to meet them.
     left_out : tuple of int
         Groups that the goals are about and that are too small to be compared: no fix is shown to meet them.
     features : tuple of str
@@ -46,6 +50,8 @@ class Judged:
     figures: Mapping[str, int]
     of: Mapping[str, Goal]
     verdicts: Mapping[str, Verdict]
+    each: Mapping[str, tuple[tuple[Goal, int, Verdict], ...]]
+    open: tuple[tuple[Goal, tuple[str, ...]], ...]
     chances: Mapping[str, float]
     left_out: tuple[int, ...]
     features: tuple[str, ...]
@@ -68,6 +74,12 @@ class Judged:
         fixes = [name for name in self.comparison.names if name != "none"]
         return min(fixes, key=lambda name: (name in self.worthless, self.excess(name)), default="none")
 
+    def excesses(self, name: str) -> list[tuple[float, tuple[str, ...]]]:
+        """By which share of its limit a fix misses each goal, and the attributes whose groups that is about."""
+        fix, after = self.comparison.names.index(name), self.comparison.bands.after
+        keys = self.comparison.gaps.keys
+        return [(_excess(goal, float(after.value[fix, index])), keys[index][1]) for goal, index, _ in self.each[name]]
+
     def excess(self, name: str) -> float:
         """By which share of its limit a fix misses it; negative where it keeps it."""
         fix, goal = self.comparison.names.index(name), self.of[name]
@@ -81,26 +93,33 @@ def judge(
     chances: Mapping[str, float],
     objective: str,
     features: Sequence[str] = (),
+    *,
+    whole: bool = False,
 ) -> Judged:
-    """The verdict of every fix, the front and the best."""
+    """The verdict of every fix, the front and the best.
+
+    `whole` says that the goals are a policy's and `ways` all that it covers: one whose groups cannot be compared leaves
+    the verdict open. Otherwise that is an error.
+    """
     n = len(comparison.subject)
-    wanted = [
-        (goal, comparison.gaps.index(goal.criterion, tuple(way), goal.least(n)))
-        for goal in goals
-        for way in ways
-        if goal.covers(way)
-    ]
+    asked = [(goal, tuple(way)) for goal in goals for way in ways if goal.covers(way)]
+    find = comparison.gaps.find if whole else comparison.gaps.index
+    found = [(goal, way, find(goal.criterion, way, goal.least(n))) for goal, way in asked]
+    wanted = [(goal, index) for goal, _, index in found if index is not None]
+    unclear = tuple((goal, way) for goal, way, index in found if index is None)
     if not wanted:
-        named = listed([" x ".join(way) for way in ways])
-        raise SpecError(f"No rule of the policy is about {named}. Name other `attributes`, or give `goal` and `limit`.")
+        raise no_rule_about(ways)
     left_out = tuple(sorted(set().union(*(comparison.gaps.left_out[figure] for _, figure in wanted))))
-    unseen = left_out or any(goal.absent for goal in goals)
+    unseen = left_out or unclear or any(goal.absent for goal in goals)
     verdicts: dict[str, Verdict] = {}
+    each: dict[str, tuple[tuple[Goal, int, Verdict], ...]] = {}
     figures, of = {}, {}
     for fix, name in enumerate(comparison.names):
         after = comparison.bands.after
-        each = [goal.verdict(float(after.low[fix, i]), float(after.high[fix, i])) for goal, i in wanted]
-        verdicts[name] = _worst([*each, "not_enough_evidence"] if unseen else each)
+        ends = [(goal, i, float(after.low[fix, i]), float(after.high[fix, i])) for goal, i in wanted]
+        each[name] = tuple((goal, i, goal.verdict(low, high)) for goal, i, low, high in ends)
+        said = [one for *_, one in each[name]]
+        verdicts[name] = _worst([*said, "not_enough_evidence"] if unseen else said)
         far = [_excess(goal, float(after.value[fix, i])) for goal, i in wanted]
         if max(far) <= 0:  # nothing is missed: the figure that was furthest before
             far = [_excess(goal, float(comparison.bands.before.value[i])) for goal, i in wanted]
@@ -124,6 +143,8 @@ def judge(
         figures=figures,
         of=of,
         verdicts=verdicts,
+        each=each,
+        open=unclear,
         chances=chances,
         left_out=left_out,
         features=tuple(features),
@@ -134,6 +155,12 @@ def judge(
         best=best,
         verdict="meets" if best is not None else overall,
     )
+
+
+def no_rule_about(ways: Sequence[tuple[str, ...]]) -> SpecError:
+    """The error where a policy asks nothing about the groups of these attributes."""
+    named = listed([" x ".join(way) for way in ways])
+    return SpecError(f"No rule of the policy is about {named}. Name other `attributes`, or give `goal` and `limit`.")
 
 
 def _worst(verdicts: Sequence[Verdict]) -> Verdict:

@@ -13,8 +13,9 @@ from isonomia.events import Progress, ProgressLike
 from isonomia.mitigation.judging.estimators import choose_estimator
 from isonomia.mitigation.judging.found import GroupsOf
 from isonomia.mitigation.judging.goals import GOALS, PolicyLike, read_goals
+from isonomia.mitigation.judging.judge import no_rule_about
 from isonomia.mitigation.judging.mitigated import Mitigated
-from isonomia.mitigation.judging.plan import Objective, Plan, choose_attributes
+from isonomia.mitigation.judging.plan import Objective, Plan, check_attributes, choose_attributes
 from isonomia.mitigation.own_fixes import FIX
 from isonomia.parameters import NAMES, SEED, Boolean, Choice, Either, Integer, Number, Several, validated
 from isonomia.subject import Reading, Subject, read_dataset
@@ -73,14 +74,15 @@ def mitigate(
         The largest difference (0.05 for rates), or the smallest ratio (0.8). For numbers the difference is a fifth of
         the standard deviation of the true ones.
     policy : str, mapping or Policy, optional
-        Its rules replace `goal` and `limit`; a fix has to meet all of them that are about the attributes fixed, for the
-        groups that they compare (`attributes`, `by`, `min_share` of a rule). Where a group is too small to be compared,
-        nothing is shown to be met.
+        Its rules replace `goal` and `limit`; a fix has to meet all of them, for all protected attributes and the groups
+        that they compare (`attributes`, `by`, `min_share` of a rule), whichever attributes are fixed. Where a group is
+        too small to be compared, nothing is shown to be met.
     methods : "applicable", or ids of `MITIGATIONS` and fixes of your own
         What is tried: all that apply, or those named. An estimator or its class is a fix too: see `own_fix`.
     attributes : str or sequence, optional
-        The protected attributes that are fixed, several as intersections; by default the first that a rule of the
-        policy names, else the first of the data. The effect on all of them is in the table ``groups``.
+        The protected attributes that are fixed, several as intersections; by default those by which the unchanged model
+        breaks the policy worst, without a policy the first of the data. The effect on all of them is in the table
+        ``groups``.
     groups : "protected", "found" or SubgroupResult
         Whose gap is closed. "found": people in subgroups with many errors against all others; the search (SliceLine)
         looks at the people that a fix is tuned on, never at those it is judged on. Or subgroups found elsewhere, among
@@ -175,11 +177,10 @@ def try_fixes(
     known = [column.name for column in subject.needs_attributes()]
     spread = float(np.std(subject.truth)) if subject.task == "regression" else 1.0
     goals, ignored = read_goals(goal, limit, policy, subject.task, known=known, spread=spread)
-    chosen = choose_attributes(known, attributes, goals)
-    open_choice = policy is not None and attributes is None and options.get("groups", "protected") == "protected"
-    others = [name for name in known if open_choice and name not in chosen]
-    unjudged = tuple(name for name in others if any(one.covers((name,)) for one in goals))
-    plan = Plan(goals=goals, ignored=ignored, attributes=chosen, unjudged=unjudged, **options)
+    chosen = check_attributes(known, attributes) if policy is not None else choose_attributes(known, attributes, goals)
+    if policy is not None and chosen and not any(goal.covers((name,)) for goal in goals for name in chosen):
+        raise no_rule_about([(name,) for name in chosen])
+    plan = Plan(goals=goals, ignored=ignored, attributes=chosen, whole=policy is not None, **options)
     judged = None
     if test is not None:
         other = read_dataset(test, {}) if isinstance(test, Dataset) else subject.data.replace(test)

@@ -8,10 +8,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from isonomia.counting import Codes
 from isonomia.data import estimator_backend, wrap
 from isonomia.errors import Cancelled, DataError, IsonomiaError, NotApplicable, SpecError, close_to
 from isonomia.events import Clock, Progress
-from isonomia.languages import Message, column_names, error_message, msg
+from isonomia.languages import Message, error_message, msg
 from isonomia.mitigation.judging.before_after import compare
 from isonomia.mitigation.judging.effect_tables import criterion_titles
 from isonomia.mitigation.judging.found import COLUMN, GroupsOf, use_subgroups
@@ -45,13 +46,14 @@ class Plan:
     ignored : tuple of BaseRule
         Rules of the policy that no fix is judged by.
     attributes : tuple of str
-        The protected attributes that are fixed.
+        The protected attributes that are fixed; those by which the unchanged model breaks the policy worst where empty.
+    whole : bool
+        Whether the goals are those of a policy: a fix is then judged by all groups that they compare, whichever
+        attributes it works on.
     stages : tuple of str
         Methods of other stages are tried only where they are named.
     parts : int
         How many parts of the people judged a fix has to meet the goals in (1 for all of them together).
-    unjudged : tuple of str
-        Attributes that the goals are about too and that nobody chose between: nothing is shown to meet the policy.
     groups : "protected", "found" or SubgroupResult
         Whose gap is closed: the groups of the attributes, or people in found subgroups and all others.
     """
@@ -68,7 +70,7 @@ class Plan:
     max_seconds: float | None = None
     stages: tuple[Stage, ...] = get_args(Stage)
     parts: int = 1
-    unjudged: tuple[str, ...] = ()
+    whole: bool = False
     groups: GroupsOf = "protected"
 
     @property
@@ -96,20 +98,27 @@ class Plan:
         Every person is decided about by a fix fitted without them: by cross-fitting, or with `judged` by fixes fitted
         on the subject and judged on those other people.
         """
-        trial, people = _trial(subject, estimator, judged, self)
-        persons, plan, found = subject if judged is None else judged, self, None
+        plan, found = (self if self.attributes else replace(self, attributes=_usable(subject, self.folds)[:1])), None
+        trial, people = _trial(subject, estimator, judged, plan)
+        persons = subject if judged is None else judged
         with threads_to_fit(len(people)):
             for split in trial.splits:
                 trial.prepare(split, progress.check)
+            if not self.attributes:
+                plan = replace(plan, attributes=_broken_worst(subject, persons, trial, plan))
+                columns = [_columns(one, plan.attributes) for one in (subject, persons)]
+                people = _regrouped(trial, people, columns[0], columns[1])
             if self.groups != "protected":
                 for split in trial.splits:
                     trial.tune(split, progress.check)
                 persons, found = use_subgroups(self.groups, trial, people, subject, persons)
                 goals = tuple(replace(goal, attributes=()) for goal in self.goals)
-                plan = replace(self, attributes=(COLUMN,), goals=goals)
+                plan = replace(plan, attributes=(COLUMN,), goals=goals, whole=False)
             tried, skipped = _try_all(plan, trial, people, Clock(self.max_seconds, progress))
         verdicts = _judged(persons, trial, tried, plan)
         parts = result_parts(verdicts, tried, skipped)
+        parts["values"]["attributes"] = ", ".join(plan.attributes)
+        parts["titles"]["attributes"] = msg("attributes that are fixed")
         if found is not None:
             table = next(iter(found.tables.values()))
             parts["tables"]["found"] = replace(table, title=msg("Subgroups that the fixes are tuned for"))
@@ -125,15 +134,6 @@ class Plan:
             for goal in self.goals
             if goal.deviations is not None
         )
-        if self.unjudged:
-            parts["notes"] += (
-                msg(
-                    "The policy is also about {others}, and fixes were judged by {judged} alone: name the attributes "
-                    "to be judged by all of them (`attributes`). So nothing is shown to meet the policy.",
-                    others=column_names(self.unjudged),
-                    judged=column_names(self.attributes),
-                ),
-            )
         absent = dict.fromkeys(name for goal in self.goals for name in goal.absent)
         if absent:
             parts["notes"] += (
@@ -152,7 +152,7 @@ class Plan:
             **parts,
             best=verdicts.best,
             front=verdicts.front,
-            verdict="not_enough_evidence" if self.unjudged and verdicts.verdict == "meets" else verdicts.verdict,
+            verdict=verdicts.verdict,
             fitted=Fitted(tried, trial, people),
             decisions={name: one.decided for name, one in tried.items()},
             judged=verdicts,
@@ -172,13 +172,45 @@ def choose_attributes(
     return names
 
 
-def _people(subject: Subject, chosen: Sequence[str], features: bool) -> People:
+def check_attributes(known: Sequence[str], given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The protected attributes that were named; none where they are to be found."""
+    return () if given is None else choose_attributes(known, given, ())
+
+
+def _usable(subject: Subject, folds: int) -> tuple[str, ...]:
+    """The protected attributes whose groups all have people in every part of the cross-fitting."""
+    columns = subject.needs_attributes()
+    enough = tuple(column.name for column in columns if column.observed().counts().min() >= folds)
+    return enough or tuple(column.name for column in columns)
+
+
+def _columns(subject: Subject, chosen: Sequence[str]) -> tuple[Codes, ...]:
     columns = {column.name: column for column in subject.needs_attributes()}
+    return tuple(columns[name] for name in chosen)
+
+
+def _broken_worst(subject: Subject, persons: Subject, trial: Trial, plan: Plan) -> tuple[str, ...]:
+    """The attributes by which the unchanged model misses a limit most, among those that can be cross-fitted."""
+    usable = {*_usable(subject, plan.folds)}
+    unchanged = _judged(persons, trial, {}, plan)
+    gaps = [(excess, by) for excess, by in unchanged.excesses("none") if usable.issuperset(by)]
+    return max(gaps, key=lambda gap: (gap[0], -len(gap[1])))[1] if gaps else plan.attributes
+
+
+def _regrouped(trial: Trial, people: People, attributes: tuple[Codes, ...], judged: tuple[Codes, ...]) -> People:
+    """The people, and those of all parts, by other attributes; the parts stay as they are."""
+    for split in trial.splits:
+        split.train.attributes = tuple(column.take(split.train_rows) for column in attributes)
+        split.test.attributes = tuple(column.take(split.rows) for column in judged)
+    return replace(people, attributes=attributes)
+
+
+def _people(subject: Subject, chosen: Sequence[str], features: bool) -> People:
     truth = subject.truth
     return People(
         X=_features(subject) if features else None,
         y=truth if subject.task == "regression" else truth.astype(np.intp),
-        attributes=tuple(columns[name] for name in chosen),
+        attributes=_columns(subject, chosen),
         weights=subject.weights,
     )
 
@@ -293,9 +325,10 @@ def _judged(subject: Subject, trial: Trial, tried: dict[str, Attempt], plan: Pla
     after = {"none": before.astype(codes), **{name: one.decided.astype(codes) for name, one in tried.items()}}
     by: Any = "all" if len(subject.attributes) > 1 else "each"
     chosen = plan.attributes
-    ways = [(name,) for name in chosen] + ([chosen] if len(chosen) > 1 else [])
     chances = {"none": 0.0, **{name: one.chance for name, one in tried.items()}}
     larger = [least for goal in plan.goals if (least := goal.least(n))]
     columns = getattr(trial.splits[0].train.X, "columns", ())
     read = [column.name for column in subject.attributes if column.name in columns]
-    return judge(compare(decided, after, by, larger=larger), plan.goals, ways, chances, plan.objective, read)
+    comparison = compare(decided, after, by, larger=larger)
+    ways = comparison.ways if plan.whole else [(name,) for name in chosen] + ([chosen] if len(chosen) > 1 else [])
+    return judge(comparison, plan.goals, ways, chances, plan.objective, read, whole=plan.whole)

@@ -27,6 +27,7 @@ from isonomia.mitigation.judging.effect_tables import (
     pictures_of,
     price_of,
 )
+from isonomia.mitigation.judging.goals import Verdict
 from isonomia.mitigation.judging.judge import Judged
 from isonomia.mitigation.judging.subgroups import refused_subgroups
 from isonomia.mitigation.judging.trying import Attempt
@@ -260,6 +261,8 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
     if judged.best == "none" or not names:
         return ()
     closest = judged.leading
+    if len(judged.each[closest]) > 1:
+        return (_none_meets_all(judged, tried[closest].entry),)
     figure, fix = judged.figures[closest], comparison.names.index(closest)
     value, low, high = interval_at(comparison.bands.after, (fix, figure), 0.0)
     facts = {
@@ -295,6 +298,65 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
     )
 
 
+#: So many of the limits that a fix meets or misses are named in a sentence, the worst first.
+MOST_NAMED = 6
+_ORDER: tuple[Verdict, ...] = ("exceeds", "not_enough_evidence", "meets")
+
+
+def _outcome_by(outcome: Verdict, facts: Mapping[str, Any]) -> Message:
+    """What a fix does about one limit; its criterion is named where there are several."""
+    if "criterion" in facts:
+        if outcome == "exceeds":
+            return msg("exceeds by {by} in {criterion:inner} ({after:num}, was {before:num})", **facts)
+        if outcome == "meets":
+            return msg("meets by {by} in {criterion:inner} ({after:num}, was {before:num})", **facts)
+        return msg("not shown by {by} in {criterion:inner} ({after:num}, was {before:num})", **facts)
+    if outcome == "exceeds":
+        return msg("exceeds by {by} ({after:num}, was {before:num})", **facts)
+    if outcome == "meets":
+        return msg("meets by {by} ({after:num}, was {before:num})", **facts)
+    return msg("not shown by {by} ({after:num}, was {before:num})", **facts)
+
+
+def _by_limit(judged: Judged, name: str) -> Message | str | None:
+    """What a fix does about every limit, the worst first: "exceeds by ethnicity (0.52, was 0.52); meets by sex ..."."""
+    comparison, fix = judged.comparison, judged.comparison.names.index(name)
+    several = len({goal.criterion for goal, *_ in judged.each[name]}) > 1
+    parts = []
+    for goal, figure, outcome in sorted(judged.each[name], key=lambda one: _ORDER.index(one[2])):
+        facts: dict[str, Any] = {
+            "by": " x ".join(comparison.gaps.keys[figure][1]),
+            "after": float(comparison.bands.after.value[fix, figure]),
+            "before": float(comparison.bands.before.value[figure]),
+        }
+        criterion = {"criterion": criterion_titles()[goal.criterion]} if several else {}
+        parts.append(_outcome_by(outcome, facts | criterion))
+    if len(parts) > MOST_NAMED:
+        parts = [*parts[:MOST_NAMED], msg("and {n:int} more", n=len(parts) - MOST_NAMED)]
+    return Message.join(parts)
+
+
+def _none_meets_all(judged: Judged, entry: Mitigation) -> Finding:
+    comparison, fix = judged.comparison, judged.comparison.names.index(entry.id)
+    figure = judged.figures[entry.id]
+    value, low, high = interval_at(comparison.bands.after, (fix, figure), 0.0)
+    return Finding(
+        code="mitigation.none_meets",
+        severity="warning",
+        message=msg(
+            "No fix is shown to meet all limits. The closest is {method}: {each}.",
+            method=entry.title,
+            each=_by_limit(judged, entry.id),
+        ),
+        estimate=Estimate(value, low, high, n=len(comparison.subject), method="max-t"),
+        n=len(comparison.subject),
+        threshold=judged.of[entry.id].limit,
+        people=people_apart(comparison, fix, figure),
+        columns=comparison.gaps.keys[figure][1],
+        evidence="mitigation/methods",
+    )
+
+
 def _best(judged: Judged, entry: Mitigation) -> Finding:
     comparison, fix = judged.comparison, judged.comparison.names.index(entry.id)
     figure = judged.figures[entry.id]
@@ -303,6 +365,13 @@ def _best(judged: Judged, entry: Mitigation) -> Finding:
         code="mitigation.best",
         severity="notice",
         message=msg(
+            "{method} meets all limits: {each}; {change}.",
+            method=entry.title,
+            each=_by_limit(judged, entry.id),
+            change=cost_sentence(comparison, fix),
+        )
+        if len(judged.each[entry.id]) > 1
+        else msg(
             "{method} meets the limit of {limit:num} for {criterion} by {by}: {before:num} before, "
             "{after:num} after; {change}.",
             method=entry.title,
