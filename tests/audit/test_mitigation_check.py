@@ -72,7 +72,7 @@ def test_predictions_are_fixed_for_the_rules_of_the_policy(hired: iso.Report) ->
 
 
 def test_findings_count_the_people_they_are_about(hired: iso.Report) -> None:
-    """A fix that meets: whose decisions it changes. None that does: whom the gap still concerns. Weights: by weight."""
+    """A fix that meets: whose decisions it changes. None that does: whom the gap still concerns. People are rows, whatever they weigh."""
     met = audited("hired", LogisticRegression(), limit=0.15, goal="demographic_parity", attribute_at_decision=True)
     best, result = next(one for one in met.findings if one.code == "mitigation.best"), met["mitigation"]
     assert isinstance(result, Mitigated)
@@ -98,8 +98,7 @@ def test_findings_count_the_people_they_are_about(hired: iso.Report) -> None:
     )
     found = next(one for one in triple.findings if one.code == "mitigation.best")
     assert found.people is not None
-    assert found.people.value == pytest.approx(3 * changed)
-    assert found.people.note is not None
+    assert found.people.value == pytest.approx(changed)
     lowered = [one for one in (*met.findings, *none.findings) if one.code == "mitigation.levels_down"]
     for one in lowered:
         assert one.people is not None
