@@ -10,6 +10,9 @@ from doors.installs import install
 
 #: The rooms whose tests are quick and reach every library that rows, models, figures and files go through.
 QUICK = ("tests/data", "tests/metrics", "tests/evidence", "tests/policies", "tests/report", "tests/models")
+#: What needs a browser and its tools is left to the newest versions.
+BROWSER = ("tests/report/test_browser.py", "tests/report/test_in_jupyterlab.py")
+OPTIONS = ("-q", "-n", "2", "-p", "no:cacheprovider", "-W", "default")
 TOOLS = (
     "pytest>=8.3",
     "pytest-randomly>=3.16",
@@ -25,7 +28,7 @@ def oldest(uv: Path, wheel: Path, at: Path) -> list[str]:
     """Install the oldest versions and run the quick part; what failed."""
     python = install(uv, wheel, "all", at / "env-oldest", "--resolution", "lowest-direct", *TOOLS)
     done = subprocess.run(
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default", *QUICK],
+        [python, "-m", "pytest", *OPTIONS, *(f"--ignore={file}" for file in BROWSER), *QUICK],
         cwd=at / "source",
         capture_output=True,
         text=True,

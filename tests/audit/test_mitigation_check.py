@@ -72,7 +72,7 @@ def test_predictions_are_fixed_for_the_rules_of_the_policy(hired: iso.Report) ->
 
 
 def test_findings_count_the_people_they_are_about(hired: iso.Report) -> None:
-    """A fix that meets: whose decisions it changes. None that does: whom the gap still concerns. People are rows, whatever they weigh."""
+    """A fix that meets: whose decisions it changes. None that does: whom the gap still concerns. People are rows."""
     met = audited("hired", LogisticRegression(), limit=0.15, goal="demographic_parity", attribute_at_decision=True)
     best, result = next(one for one in met.findings if one.code == "mitigation.best"), met["mitigation"]
     assert isinstance(result, Mitigated)

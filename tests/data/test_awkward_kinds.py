@@ -72,9 +72,12 @@ def test_nothing_of_a_library_reaches_the_user(kind: str, role: str) -> None:
         roles["ignore"] = ["z"]
     try:
         report = iso.audit(frame, target="y", prediction="p", checks="standard", **roles)
-    except IsonomiaError as refusal:
-        assert role == "protected"
-        assert "'z'" in str(refusal)
+    except IsonomiaError as error:
+        refusal: str | None = str(error)
+    else:
+        refusal = None
+    if refusal is not None:
+        assert (role, "'z'" in refusal) == ("protected", True)
         return
     assert [one.code for one in report.document.sections if one.outcome == "failed"] == []
     assert report.to_html()

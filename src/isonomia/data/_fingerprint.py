@@ -73,8 +73,9 @@ def _coded(column: nw.Series[Any]) -> tuple[NDArray[np.uint32], list[str]]:
         import pandas as pd
 
         if native.dtype == object or not _is_comparable(native.dtype):
-            texts = [_text(value) if known else None for value, known in zip(native, native.notna(), strict=True)]
-            native = np.array(texts, dtype=object)  # not a column of texts, which refuses half characters
+            known = zip(native, native.notna(), strict=True)
+            written = [_text(value) if there else None for value, there in known]
+            native = np.array(written, dtype=object)  # not a column of texts, which refuses half characters
         codes, uniques = pd.factorize(native, use_na_sentinel=True)
         labels = uniques.tolist()
     elif root == "polars":

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.data import Dataset, Task, index_of, two_classes
-from isonomia.errors import FAULTS, ModelError
+from isonomia.errors import FAULTS, MissingExtraError, ModelError
 from isonomia.models import Decisions, Gradients, Inputs, Model, decisions_of, tied_rows, times_asked
 from isonomia.probing.domain import Domain
 from isonomia.subject import as_model
@@ -106,7 +106,7 @@ class Oracle:
                 predicted = self._wrapped(self.model, frame)
             else:
                 predicted = self._estimator(frame, rows) if hasattr(self.model, "predict") else self._function(frame)
-        except ModelError:
+        except (ModelError, MissingExtraError):
             raise
         except FAULTS as error:  # whatever a model raises becomes one kind of error that shows a row
             raise ModelError(

@@ -82,14 +82,13 @@ class OutcomeColumns:
             true, true_name = data.column(data.target), data.target
         arrays = {"predicted": reading.get("y_pred"), "scores": reading.get("y_score")}
         if data is None or any(values is not None for values in arrays.values()):
-            named = {"score_classes": _classes_named(arrays["scores"], reading.get("classes"))}
             return cls(
                 true=true,
                 true_name=true_name,
                 predicted=arrays["predicted"],
                 scores=arrays["scores"],
+                score_classes=_classes_named(arrays["scores"], reading.get("classes")),
                 **facts,
-                **named,
             )
         roles = data.roles
         predicted: Any = None if roles.prediction is None else data.column(roles.prediction)

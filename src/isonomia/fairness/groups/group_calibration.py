@@ -166,7 +166,7 @@ def _of_class(rows: Rows, index: int) -> Rows:
     assert rows.surface.probability is not None
     p = rows.surface.probability[:, index]
     surface = Surface("binary", ("other", rows.surface.classes[index]), probability=p)
-    return Rows((rows.truth == index).astype(np.uint8), surface, rows.weights, rows.counts)
+    return Rows(np.asarray(rows.truth == index, dtype=np.uint8), surface, rows.weights, rows.counts)
 
 
 def _joined(

@@ -178,8 +178,8 @@ def expected_calibration_error(
     rows, _ = rows_given(truth, surface, weights=weights, counts=counts, positive=positive, classes=classes)
     if rows.surface.probability is None or rows.truth is None:
         raise NotApplicable(msg("it needs true outcomes and probabilities"))
-    parts = {"weights": rows.weights, "counts": rows.counts}
-    value = binned(rows.truth, rows.surface, bins=bins, strategy=strategy, **parts).error()[0]
+    counted = binned(rows.truth, rows.surface, bins=bins, strategy=strategy, weights=rows.weights, counts=rows.counts)
+    value = counted.error()[0]
     if np.isnan(value):
         raise NotApplicable(NO_ROWS.text())
     return float(value)

@@ -30,12 +30,12 @@ def calibration(subject: Subject) -> Result:
     """Reliability overall and for each protected attribute."""
     if subject.surface.probability is None:
         raise NotApplicable(msg("there are no probabilities, only decisions or scores"))
-    rows, options = Rows.of(subject.needs_outcomes()), {"level": subject.settings.level}
-    overall = reliability(rows, **options)
+    rows, level = Rows.of(subject.needs_outcomes()), subject.settings.level
+    overall = reliability(rows, level=level)
     tables, pictures, findings = dict(overall.tables), list(overall.pictures), []
     for column in subject.attributes:
         named = Codes(column.name, column.codes, tuple(condition(column.name, text) for text in column.texts))
-        part = reliability(rows, groups=named, overall=overall, **options)
+        part = reliability(rows, groups=named, overall=overall, level=level)
         tested = _tested(part.tables["by_group"], column)
         for name, table in (("by_group", tested), ("bins_by_group", part.tables["bins_by_group"])):
             titled = _TITLES[name](column.name)
