@@ -31,7 +31,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         part.replace(target)
         _on_disk(target.parent)
     except OSError as error:
-        if error.filename is None or str(error.filename).endswith(".part"):
+        if error.errno is not None and (error.filename is None or str(error.filename).endswith(".part")):
             error.filename = str(target)  # what the caller asked for, not what stands in for it
         raise
     finally:

@@ -68,8 +68,10 @@ def has_fractions(column: nw.Series[Any]) -> bool:
 
 def is_nested(column: nw.Series[Any]) -> bool:
     """Whether the cells contain lists, arrays, structs or other things that cannot be compared."""
-    if column.dtype.is_nested() or column.dtype == nw.Unknown:  # maps, runs, and what no kind is known of
+    if column.dtype.is_nested():
         return True
+    if column.dtype == nw.Unknown:  # maps, runs, and what no kind is known of; a column without any value has no kind
+        return column.null_count() < len(column)
     if column.dtype == nw.Categorical:
         return _is_dictionary_of_nested(column.to_native())
     if column.dtype != nw.Object:

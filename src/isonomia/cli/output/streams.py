@@ -83,5 +83,6 @@ def guard_streams() -> None:
         if given is None:  # the program runs as long as the stream is open
             setattr(sys, name, kind(open(os.devnull, "wb"), "utf-8"))  # noqa: PTH123, SIM115
         else:
+            given.flush()  # what was printed before must not be lost or come later
             at_once = name == "stderr" or given.line_buffering
             setattr(sys, name, kind(given.buffer, given.encoding, _NEAREST, line_buffering=at_once))
