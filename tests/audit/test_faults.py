@@ -266,17 +266,17 @@ def test_what_cannot_be_reported_fails_its_own_section(
 @pytest.mark.parametrize(
     ("step", "where"),
     [
-        ("adjust_families", "finishing"),
-        ("grade", "runner"),
-        ("with_tried", "runner"),
-        ("with_one_rule", "runner"),
-        ("with_broken_rules", "runner"),
-        ("balance_sheet", "runner"),
-        ("_moved", "runner"),
-        ("verdict_sentence", "verdicts.verdict"),
-        ("overall_evidence", "verdicts.metric_criteria"),
-        ("group_questions", "verdicts.metric_criteria"),
-        ("findings_criterion", "verdicts.verdict"),
+        ("adjust_families", "isonomia.audit.finishing"),
+        ("grade", "isonomia.audit.runner"),
+        ("with_tried", "isonomia.audit.runner"),
+        ("with_one_rule", "isonomia.audit.runner"),
+        ("with_broken_rules", "isonomia.audit.runner"),
+        ("balance_sheet", "isonomia.audit.runner"),
+        ("_moved", "isonomia.audit.runner"),
+        ("verdict_sentence", "isonomia.audit.verdicts.verdict"),
+        ("overall_evidence", "isonomia.fairness.judging.judge"),
+        ("group_questions", "isonomia.fairness.judging.judge"),
+        ("findings_criterion", "isonomia.audit.verdicts.verdict"),
     ],
 )
 def test_what_follows_the_checks_may_fail_too(
@@ -291,7 +291,7 @@ def test_what_follows_the_checks_may_fail_too(
         {"name": "ratio", "metric": "selection_rate", "measure": "ratio", "at_least": 0.01},
     ]
     policy = load_policy({**CALM, "rules": rules})
-    monkeypatch.setattr(f"isonomia.audit.{where}.{step}", fail)
+    monkeypatch.setattr(f"{where}.{step}", fail)
     report = audited(["performance", "representation"], policy=policy)
     assert report.exit_code == 5
     assert any("ZeroDivisionError" in str(one.reason) for one in report if one.outcome == "failed")

@@ -96,7 +96,7 @@ def test_every_finding_with_a_p_value_of_a_table_names_its_row() -> None:
 @pytest.mark.parametrize(("checks", "calls"), [("group_fairness", 1), ("representation", 1)])
 def test_the_verdict_uses_what_the_checks_measured(checks: str, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every rule of the policy together measures groups at most once, and not at all where the check did."""
-    from isonomia.audit import measurements
+    from isonomia.fairness.groups import measured_groups as measurements
 
     measured = []
     real = measurements.group_metrics

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from isonomia.audit.verdicts.metric_criteria import decide, unsure
-from isonomia.audit.verdicts.missing_criterion import absent_reason, missing_criterion
-from isonomia.audit.verdicts.rule_evidence import Evidence
+from isonomia.audit.verdicts.missing_criterion import missing_criterion
 from isonomia.audit.verdicts.verdict_sentences import documented, explained, overall_sentence
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import SEVERITIES, Estimate, Result, Severity
 from isonomia.evidence.intervals import normal_quantile
 from isonomia.evidence.simultaneous import simultaneous_level
+from isonomia.fairness.judging.evidence import Evidence
+from isonomia.fairness.judging.limits import WORST_FIRST, Outcome
+from isonomia.fairness.judging.reasons import absent_reason, unsure
 from isonomia.languages import Message, People, msg
 from isonomia.languages.people import people_of
 from isonomia.metrics import METRICS
@@ -71,11 +72,10 @@ class _Reported:
     who: Mapping[str, str] = field(default_factory=dict)
 
 
-def _worst(rule: CheckRule, valued: Sequence[tuple[_Reported, Evidence]]) -> tuple[VerdictOutcome, _Reported, Evidence]:
+def _worst(rule: CheckRule, valued: Sequence[tuple[_Reported, Evidence]]) -> tuple[Outcome, _Reported, Evidence]:
     """The figure that decides: one beyond the limit, else one that is not settled, else the closest to it."""
-    order: tuple[VerdictOutcome, ...] = ("exceeds", "not_enough_evidence", "meets")
-    each = [(decide(rule, evidence), one, evidence) for one, evidence in valued]
-    return min(each, key=lambda one: (order.index(one[0]), rule.sign * (one[2].value - rule.limit)))
+    each = [(evidence.outcome(rule), one, evidence) for one, evidence in valued]
+    return min(each, key=lambda one: (WORST_FIRST.index(one[0]), rule.sign * (one[2].value - rule.limit)))
 
 
 def findings_criterion(rule: FindingsRule, sections: Sequence[Section], known: Sequence[str]) -> Criterion:

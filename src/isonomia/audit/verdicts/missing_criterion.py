@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from isonomia.audit.verdicts.verdict_sentences import without_figure
 from isonomia.evidence import Estimate
-from isonomia.languages import Message, msg
+from isonomia.languages import Message
 from isonomia.policies import BaseRule, FigureRule, FindingsRule, LimitRule, Rule, policy_text
 from isonomia.report import Criterion, VerdictOutcome
 
@@ -48,10 +48,3 @@ def undecided(rule: BaseRule, reason: Message) -> Criterion:
     """The criterion of a rule that could not be decided since something went wrong: never one that is met."""
     outcome: VerdictOutcome = "incomplete" if isinstance(rule, FigureRule) else "not_enough_evidence"
     return missing_criterion(rule, outcome, reason, examined=False)
-
-
-def absent_reason(name: str, known: Sequence[str]) -> Message:
-    """That a rule names what is not a protected attribute of the data."""
-    if not known:
-        return msg("{name} is not a protected attribute of the data, which have none", name=name)
-    return msg("{name} is not a protected attribute of the data ({known})", name=name, known=", ".join(known))

@@ -124,13 +124,12 @@ def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section]
     """The criteria of every rule about figures, in the words of the file; intervals of all limits hold together."""
     known = _known(subject)
     check_attributes(policy.rules, known)
-    metrics = [rule for rule in policy.rules if isinstance(rule, Rule)]
     others = sum(isinstance(rule, CheckRule) for rule in policy.rules)
 
     def undecided_metric(rule: Rule, error: BaseException) -> Criterion:
         return undecided(rule, faults.add("verdict", TITLE, error))
 
-    found = metric_criteria(metrics, policy, subject, undecided_metric, besides=others)
+    found = metric_criteria(policy, subject, undecided_metric)
     n_picks = max(sum(map(len, found.values())) + others, 1)
 
     def of(rule: BaseRule) -> Sequence[Criterion]:

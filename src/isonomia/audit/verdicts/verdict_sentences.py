@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isonomia.audit.verdicts.rule_evidence import Evidence
 from isonomia.fairness.criteria.phrases import decision_of
+from isonomia.fairness.judging.evidence import Evidence
+from isonomia.fairness.judging.reasons import amount, style_of
 from isonomia.languages import Message, People, msg
 from isonomia.languages.words import ARE_SELECTED
 from isonomia.metrics import Metric
@@ -67,13 +68,6 @@ def compared_sentence(found: Compared, evidence: Evidence) -> Message:
         tail=tail,
         **facts,
     )
-
-
-def style_of(rule: Rule, metric: Metric) -> str:
-    """How the figure of a rule is written: ratios with two decimals, differences of rates in points."""
-    if rule.measure == "ratio":
-        return "ratio"
-    return "points" if rule.measure == "difference" and metric.format == "pct" else metric.format
 
 
 def overall_sentence(
@@ -176,17 +170,3 @@ def _limits(rule: LimitRule, evidence: Evidence, style: str) -> Message:
     low = Message("{x:points}", {"x": ends[0]}) if style == "points" else amount(ends[0], style, limit=rule.limit)
     high = amount(ends[1], style, limit=rule.limit)
     return msg("The interval is {low} to {high}; the limit is {limit}.", low=low, high=high, limit=limit)
-
-
-def amount(value: float, style: str, limit: float | None = None) -> Message:
-    """A number in its unit; with as many digits as tell it from the limit."""
-    if style == "pct":
-        return Message("{x:pct}", {"x": value})
-    if style == "points":
-        return msg("{x:points} points", x=value)
-    if style == "ratio":
-        same = limit is not None and value != limit and f"{value:.2f}" == f"{limit:.2f}"
-        return Message("{x:.3f}" if same else "{x:.2f}", {"x": value})
-    if style == "int":
-        return Message("{x:int}", {"x": value})
-    return Message("{x:num}", {"x": value})

@@ -6,11 +6,12 @@ import numpy as np
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks.fairness._gap_findings import gap_findings
-from isonomia.audit.measurements import GROUP_METRICS, measured_groups
+from isonomia.audit.measurements import GROUP_METRICS
 from isonomia.counting import Codes, tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence import THRESHOLDS, Column, Picture, Result, Table
 from isonomia.fairness import GroupMetrics, condition
+from isonomia.fairness.groups.measured_groups import measured_groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRICS
 from isonomia.parameters import Boolean, Parameter

@@ -14,9 +14,9 @@ from sklearn.pipeline import Pipeline
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._other_rows import other_rows
 from isonomia.audit.checks._sample import sample_of
-from isonomia.audit.measurements import measured_groups
 from isonomia.errors import DataError, NotApplicable, SpecError
 from isonomia.evidence import Result
+from isonomia.fairness.groups.measured_groups import measured_groups
 from isonomia.languages import Message, error_message, msg
 from isonomia.metrics import METRICS
 from isonomia.mitigation import MITIGATIONS, Mitigated, mitigate

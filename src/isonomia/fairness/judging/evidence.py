@@ -1,0 +1,188 @@
+"""How sure a comparison is: every pair that a rule looks at, with intervals that hold for all of them together.
+
+A verdict that picks the worst of many pairs must not take the interval of a single pair: of ten groups that are treated
+alike some two always seem to differ. The ends here hold together at the level of the audit over all pairs, attributes,
+classes and rules of the policy. They come from counts alone: the same data give the same verdict for every seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from isonomia.errors import NotApplicable
+from isonomia.evidence.intervals import (
+    Figures,
+    difference_interval,
+    normal_quantile,
+    quotient,
+    ratio_interval,
+)
+from isonomia.evidence.score_intervals import agreeing, score_difference, score_ratio
+from isonomia.evidence.simultaneous import pair_level, simultaneous_level
+from isonomia.fairness.judging.limits import Outcome, outcome_of
+from isonomia.fairness.judging.questions import GroupQuestion
+from isonomia.languages import msg
+from isonomia.metrics import Measured, Rows, evaluate
+from isonomia.policies import LimitRule, Rule
+from isonomia.subject import Subject
+from isonomia.typing import Floats, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The worst of all comparisons that a rule looks at.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The worst figure, and the ends that hold for all comparisons together; NaN where there are none.
+    least, most : float
+        The ends of one-sided tests: each comparison is shown to keep a limit that lies beyond them.
+    who, reference : int
+        The two sets of the worst comparison, the worse-off first.
+    numerator, denominator : int
+        The same two sets in the order of the figure: what is divided by (or less) what.
+    metric : str
+        The metric of the worst comparison: of several classes, that of the class.
+    broken : frozenset of int
+        The worse-off sets of all comparisons whose whole interval lies beyond the limit.
+    """
+
+    value: float
+    low: float
+    high: float
+    least: float
+    most: float
+    who: int = -1
+    reference: int = -1
+    numerator: int = -1
+    denominator: int = -1
+    metric: str = ""
+    broken: frozenset[int] = frozenset()
+
+    def outcome(self, rule: LimitRule) -> Outcome:
+        """What it shows about the limit of a rule."""
+        return outcome_of(rule.limit, rule.side, self.low, self.high, least=self.least, most=self.most)
+
+
+def compared_evidence(question: GroupQuestion, level: float, rows: int) -> Evidence:
+    """The worst comparison of a question, where `rows` worst ones are picked in the whole policy."""
+    rule = question.rule
+    found = [_of_metric(question, name, level, rows) for name in question.pairs]
+    worst = _worst([one.value for one in found], rule)
+    ends = (_worst_end([getattr(one, end) for one in found], rule) for end in ("low", "high", "least", "most"))
+    picked = found[worst] if worst is not None else found[0]
+    low, high, least, most = ends
+    broken = frozenset().union(*(one.broken for one in found))
+    return replace(picked, low=low, high=high, least=least, most=most, broken=broken)
+
+
+def _of_metric(question: GroupQuestion, name: str, level: float, rows: int) -> Evidence:
+    rule, base = question.rule, question.base
+    part, (first, second) = question.measured.measured[name], question.pairs[name]
+    together = simultaneous_level(level, rows)
+    sets = np.unique(first[first != base]).size
+    each = pair_level(together, sets) if base is None else simultaneous_level(together, sets)
+    value, low, high = _ends(part, first, second, rule, each, level)
+    _, least, most = _ends(part, first, second, rule, 1 - 2 * (1 - level), level)
+    picked = _worst(value, rule)
+    bottom, top = _worst_end(low, rule), _worst_end(high, rule)
+    if rule.measure == "difference":
+        bottom = max(bottom, 0.0)
+    elif base is None and rule.at_least is not None:
+        top = min(top, 1.0)
+    elif base is None:
+        bottom = max(bottom, 1.0)
+    found = Evidence(value=np.nan, low=bottom, high=top, least=_worst_end(least, rule), most=_worst_end(most, rule))
+    if picked is None:
+        return found
+    one, other = int(first[picked]), int(second[picked])
+    who, reference = _worse_first(part, base, one, other)
+    broken = [
+        pair
+        for pair, bottom, top in zip(zip(first.tolist(), second.tolist(), strict=True), low, high, strict=True)
+        if outcome_of(rule.limit, rule.side, bottom, top) == "exceeds"
+    ]
+    return replace(
+        found,
+        value=float(value[picked]),
+        who=who,
+        reference=reference,
+        numerator=one,
+        denominator=other,
+        metric=name,
+        broken=frozenset(_worse_first(part, base, *pair)[0] for pair in broken),
+    )
+
+
+def _worse_first(part: Measured, base: int | None, one: int, other: int) -> tuple[int, int]:
+    """Two sets, the worse-off first; the reference, where there is one, comes second."""
+    if base is not None:
+        better = one == base
+    else:
+        better = bool(part.value[one] > part.value[other]) == (part.metric.higher_is_better is not False)
+    return (other, one) if better else (one, other)
+
+
+def overall_evidence(rule: Rule, subject: Subject, level: float, rows: int) -> Evidence:
+    """One metric over all rows."""
+
+    def at(level: float) -> Any:
+        return evaluate(rule.metric, Rows.of(subject), level=level, n_boot=subject.settings.n_boot)
+
+    figure, tests = at(simultaneous_level(level, rows)), at(1 - 2 * (1 - level))
+    if figure.value is None:
+        raise NotApplicable(figure.note or msg("not available"))
+    low, high, least, most = (
+        np.nan if end is None else end for end in (figure.low, figure.high, tests.low, tests.high)
+    )
+    return Evidence(value=figure.value, low=low, high=high, least=least, most=most)
+
+
+def _ends(
+    part: Measured, first: Indices, second: Indices, rule: Rule, each: float, level: float
+) -> tuple[Floats, Floats, Floats]:
+    """The figures of all pairs and the ends of their intervals at the level `each`."""
+    one, other = part.value[first], part.value[second]
+    value = one - other if rule.measure == "difference" else quotient(one, other)
+    if part.rate:
+        n1, n2 = part.size[first], part.size[second]
+        counts = one * n1, n1, other * n2, n2
+        if rule.measure == "difference":
+            return value, *agreeing(score_difference(*counts, each), 0.0, *counts, each)
+        return value, *agreeing(score_ratio(*counts, each), 1.0, *counts, each)
+    figures = part.figures.take(first), part.figures.take(second)
+    factor = normal_quantile(each) / normal_quantile(level)
+    if rule.measure == "difference":
+        low, high = difference_interval(*figures, level)
+        return value, value - factor * (value - low), value + factor * (high - value)
+    return value, *_stretched_ratio(figures, value, factor, level, negative=part.metric.range[0] < 0)
+
+
+def _stretched_ratio(
+    figures: tuple[Figures, Figures], value: Floats, factor: float, level: float, *, negative: bool
+) -> tuple[Floats, Floats]:
+    """Ends of ratios at another level, on the scale of the logarithm."""
+    if negative:  # no ratio of numbers that can be negative
+        return np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        centre = np.log(value)
+        low, high = (np.log(end) for end in ratio_interval(*figures, level))
+        return np.exp(centre - factor * (centre - low)), np.exp(centre + factor * (high - centre))
+
+
+def _worst(values: Floats | Sequence[float], rule: Rule) -> int | None:
+    given = np.asarray(values, dtype=float)
+    if np.isnan(given).all():
+        return None
+    return int(np.nanargmin(given) if rule.at_least is not None else np.nanargmax(given))
+
+
+def _worst_end(values: Floats | Sequence[float], rule: Rule) -> float:
+    """The end on the worse side; a comparison without one leaves none, since it could be the worst."""
+    given = np.asarray(values, dtype=float)
+    return float(given.min() if rule.at_least is not None else given.max())
