@@ -72,9 +72,13 @@ def test_a_ratio_of_thirty_rows_does_not_meet() -> None:
 
 @pytest.mark.parametrize("policy", FOUR_FIFTHS)
 def test_groups_that_were_left_out_are_named(policy: str) -> None:
+    """25 of 5,025 are below the share that these rules are about: named, and nothing has to be shown of them."""
     criterion = only(people(a=(2000, 2500), b=(2000, 2500), c=(0, 25)), policy)
-    assert criterion.outcome == "not_enough_evidence"
+    assert criterion.outcome == "meets"
     assert "sex c (25)" in str(criterion.reason)
+    unproved = only(people(a=(800, 1000), b=(800, 1000), c=(20, 25), d=(20, 25)), own({**GAP, "min_share": 0.01}))
+    assert unproved.outcome == "not_enough_evidence"
+    assert "groups too small to compare: people with sex c (25), people with sex d (25)" in str(unproved.reason)
     exceeded = only(people(a=(1000, 2500), b=(2000, 2500), c=(0, 25)), policy)
     assert exceeded.outcome == "exceeds"
     assert "sex c (25)" in str(exceeded.reason)

@@ -107,7 +107,7 @@ class Rule(LimitRule):
     unit: Literal["own", "sd"] = "own"
     """The unit of the limit: the metric's own, or standard deviations of the true outcomes (of a regression)."""
     min_share: float = Field(default=0.0, ge=0, lt=1)
-    """Groups with a smaller share of the rows are not compared; without them nothing is shown to be met."""
+    """Groups with a smaller share of the rows are named and left out; nothing has to be shown of them."""
 
     @model_validator(mode="after")
     def _fits(self) -> Rule:

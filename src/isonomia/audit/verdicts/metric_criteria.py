@@ -41,7 +41,7 @@ def _criterion(found: Judgement, level: float) -> Criterion:
         people["who"] = {} if who is None else dict(who.texts)
         people["reference"] = {} if reference is None else dict(reference.texts)
     if evidence is None or np.isnan(evidence.value):
-        reason = joined(found.reason, found.left_out)
+        reason = joined(found.reason, found.set_aside)
         assert reason is not None
         return missing_criterion(rule, found.outcome, reason, n=found.n, examined=found.examined, **people)
     name = policy_text(rule.name)
@@ -60,7 +60,7 @@ def _criterion(found: Judgement, level: float) -> Criterion:
     low, high = (end if np.isfinite(end) else None for end in (evidence.low, evidence.high))
     keeps = rule.sign * (evidence.value - rule.limit) >= 0
     point: Point | None = None if rule.decides == "interval" else "keeps" if keeps else "breaks"
-    reason = joined(found.reason, found.left_out)
+    reason = joined(found.reason, found.set_aside)
     return Criterion(
         name,
         found.outcome,
@@ -73,7 +73,7 @@ def _criterion(found: Judgement, level: float) -> Criterion:
         rule=rule.id,
         metric=rule.metric,
         measure=rule.measure,
-        sentence=explained(statement, found.outcome, reason),
+        sentence=explained(statement, found.outcome, reason, found.set_aside),
         **people,
     )
 

@@ -81,10 +81,13 @@ def overall_sentence(
     return msg("{metric:first} is {value}. {tail}", **facts)
 
 
-def explained(statement: Message, outcome: VerdictOutcome, reason: Message | str | None) -> Message:
-    """A statement and what follows from it for the rule."""
+def explained(
+    statement: Message, outcome: VerdictOutcome, reason: Message | str | None, set_aside: Message | None = None
+) -> Message:
+    """A statement and what follows from it for the rule; of one that is met only whom it sets aside."""
     if outcome == "meets":
-        return msg("{statement} The limit is met.", statement=statement)
+        met = msg("{statement} The limit is met.", statement=statement)
+        return met if set_aside is None else Message("{met} {remark:first}.", {"met": met, "remark": set_aside})
     if outcome == "not_enough_evidence":
         return msg("{statement} Not enough evidence: {reason}.", statement=statement, reason=reason)
     if reason is None:

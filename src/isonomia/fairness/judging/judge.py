@@ -18,11 +18,13 @@ from isonomia.fairness.judging.questions import GroupQuestion, group_questions
 from isonomia.fairness.judging.reasons import (
     absent_reason,
     by_tests,
+    joined,
     no_ratio,
+    set_aside,
     style_of,
     too_few,
+    unproved,
     unsure,
-    who_is_left_out,
 )
 from isonomia.languages import Message
 from isonomia.metrics import METRICS
@@ -49,9 +51,9 @@ class Judgement:
     question : GroupQuestion or None
         Who was compared.
     reason : Message or None
-        Why it is not settled, does not apply or was decided by tests.
-    left_out : Message or None
-        Who was not compared.
+        Why it is not settled, does not apply or was decided by tests; and of whom nothing is shown.
+    set_aside : Message or None
+        Whom the rule need not prove anything of: groups below its share, few people without a value.
     n : int
         The people behind the figure.
     examined : bool
@@ -66,7 +68,7 @@ class Judgement:
     evidence: Evidence | None = None
     question: GroupQuestion | None = None
     reason: Message | None = None
-    left_out: Message | None = None
+    set_aside: Message | None = None
     n: int = 0
     examined: bool = True
     fault: BaseException | None = None
@@ -76,8 +78,9 @@ def judge_metrics(policy: Policy, subject: Subject) -> dict[str, list[Judgement]
     """What was found about every rule on metrics, by its id: one judgement for each way of grouping.
 
     *Exceeds* needs an interval beyond the limit that holds for all pairs of groups, attributes, classes and limits of
-    the policy together. *Meets* needs every comparison to be shown to keep the limit by a one-sided test, and nobody
-    left out but groups that the rule itself leaves out.
+    the policy together. *Meets* needs every comparison to be shown to keep the limit by a one-sided test, and figures
+    of all groups but those that the rule sets aside: below its share of the people (`min_share`), and people without
+    a value of the attribute where these are few (below that share, or 2%).
 
     Raises
     ------
@@ -164,8 +167,8 @@ def _judgement(rule: Rule, question: Question, subject: Subject, n_picks: int) -
         outcome="not_enough_evidence",
         by=question.by,
         question=question,
-        reason=too_few(question),
-        left_out=who_is_left_out(question),
+        reason=joined(too_few(question), unproved(question)),
+        set_aside=set_aside(question),
         n=len(subject),
     )
 
@@ -179,8 +182,8 @@ def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Jud
             by=question.by,
             evidence=evidence,
             question=question,
-            reason=no_ratio(),
-            left_out=who_is_left_out(question),
+            reason=joined(no_ratio(), unproved(question)),
+            set_aside=set_aside(question),
             n=int(question.measured.sizes.sum()),
         )
     return _decided(question.rule, evidence, level, n=int(question.measured.sizes[evidence.who]), question=question)
@@ -189,9 +192,9 @@ def _of_groups(question: GroupQuestion, evidence: Evidence, level: float) -> Jud
 def _decided(
     rule: Rule, evidence: Evidence, level: float, *, n: int, question: GroupQuestion | None = None
 ) -> Judgement:
-    outcome = evidence.outcome(rule)
-    reason, left_out = None, None if question is None else who_is_left_out(question)
-    if outcome == "meets" and left_out is not None:  # nobody is shown to be treated well who was left out
+    outcome, reason = evidence.outcome(rule), None
+    lacking = None if question is None else unproved(question)
+    if outcome == "meets" and lacking is not None:
         outcome = "not_enough_evidence"
     elif outcome == "meets":
         reason = by_tests(rule, evidence, level)
@@ -203,7 +206,7 @@ def _decided(
         by=() if question is None else question.by,
         evidence=evidence,
         question=question,
-        reason=reason,
-        left_out=left_out,
+        reason=joined(reason, lacking),
+        set_aside=None if question is None else set_aside(question),
         n=n,
     )

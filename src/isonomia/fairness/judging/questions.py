@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,13 +20,29 @@ from isonomia.policies import Policy, Rule
 from isonomia.subject import Subject
 from isonomia.typing import Bools, Indices
 
+#: A smaller share of people without a value of an attribute is left out, where the rule has no share of its own; from
+#: there on they are a group.
+FEW = 0.02
+
 
 @dataclass(frozen=True, eq=False)
 class GroupQuestion:
     """A rule about the groups of one way of grouping: who is compared with whom, and who was left out.
 
-    `pairs` are the sets compared, by the name of the metric (one for each class of several): all pairs in both
-    directions, or each group with the reference. A group needs `minimum` rows, and of a rate `cases` of its own.
+    Attributes
+    ----------
+    pairs : mapping
+        The sets compared, by the name of the metric (one for each class of several): all pairs in both directions, or
+        each group with the reference.
+    unproved : tuple of int
+        Groups that the rule is about and that have fewer than `minimum` rows, or of a rate fewer cases: nothing is
+        shown of them, so that the rule is not shown to be met.
+    small : tuple of int
+        Groups below the rule's own share of the people, which it leaves out.
+    unknown : mapping of int
+        Attributes that few people have no value of, and how many: they are left out.
+    total : int
+        All people.
     """
 
     rule: Rule
@@ -34,9 +50,11 @@ class GroupQuestion:
     measured: GroupMetrics
     pairs: dict[str, tuple[Indices, Indices]]
     base: int | None
-    left_out: tuple[int, ...]
+    unproved: tuple[int, ...]
+    small: tuple[int, ...]
+    unknown: Mapping[str, int]
+    total: int
     minimum: int
-    cases: int
 
     def few_cases(self, index: int) -> int | None:
         """The cases of a group that has enough rows, where these are too few for the rate; else None."""
@@ -44,7 +62,7 @@ class GroupQuestion:
             return None
         names = self.measured.judged([METRICS[self.rule.metric].id])
         fewest = min((self.measured.measured[name] for name in names), key=lambda part: part.n[index])
-        return int(fewest.n[index]) if fewest.rate and fewest.n[index] < self.cases else None
+        return int(fewest.n[index]) if fewest.rate and fewest.n[index] < self.minimum else None
 
     @property
     def rows(self) -> int:
@@ -73,13 +91,13 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
     """
     measured = _measured(rule, subject)
     assert measured.groups is not None
-    minimum = max(policy.min_per_group, int(np.ceil(rule.min_share * len(subject))))
     names = measured.judged([METRICS[rule.metric].id])
     reference = "best" if rule.against == "best" else subject.settings.reference
     try:
         strata = strata_of(measured.groups, measured.sizes, reference)[0]
     except SpecError as error:
         raise NotApplicable(error_message(error)) from error
+    lacking = _few_without(measured, len(subject), rule.min_share or FEW)
     questions = []
     for stratum in strata:
         if (rule.by == "each" and len(stratum.by) > 1) or (
@@ -88,27 +106,43 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
             continue
         base = stratum.reference if _names_reference(reference, stratum.by) and not stratum.absent else None
         index = np.array(stratum.members, dtype=np.intp)
-        rows = measured.sizes[index] >= minimum
-        enough = {name: rows & _judged(measured, name, policy.min_per_group)[index] for name in names}
-        left_out = index[~np.all(list(enough.values()), axis=0)]
-        pairs = {
-            name: pair
-            for name, known in enough.items()
-            if (pair := _pairs(index[known], base, rule, len(measured.sizes)))[0].size
-        }
+        unknown = {name: lacking[name] for name in stratum.by if name in lacking}
+        known = np.array([not _without(measured.groups.groups[one], unknown) for one in index], dtype=bool)
+        large = measured.sizes[index] >= rule.min_share * len(subject)
+        asked = index[known & large]
+        enough = {name: _judged(measured, name, policy.min_per_group)[asked] for name in names}
         questions.append(
             GroupQuestion(
                 rule=rule,
                 by=stratum.by,
                 measured=measured,
-                pairs=pairs,
+                pairs={
+                    name: pair
+                    for name, proved in enough.items()
+                    if (pair := _pairs(asked[proved], base, rule, len(measured.sizes)))[0].size
+                },
                 base=base,
-                left_out=tuple(left_out.tolist()),
-                minimum=minimum,
-                cases=policy.min_per_group,
+                unproved=tuple(asked[~np.all(list(enough.values()), axis=0)].tolist()),
+                small=tuple(index[known & ~large].tolist()),
+                unknown=unknown,
+                total=len(subject),
+                minimum=policy.min_per_group,
             )
         )
     return questions
+
+
+def _few_without(measured: GroupMetrics, total: int, share: float) -> dict[str, int]:
+    """The attributes that fewer than such a share of the people have no value of, and how many people these are."""
+    assert measured.groups is not None
+    groups = zip(measured.groups.groups, measured.sizes.tolist(), strict=False)
+    lacking = {group.by[0]: size for group, size in groups if len(group.by) == 1 and _without(group, group.by)}
+    return {name: size for name, size in lacking.items() if size < share * total}
+
+
+def _without(group: Group, names: Collection[str]) -> bool:
+    """Whether its people have no value of one of these attributes."""
+    return any(group.attributes.get(name, "") is None for name in names)
 
 
 def _judged(measured: GroupMetrics, name: str, least: int) -> Bools:

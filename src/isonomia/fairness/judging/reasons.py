@@ -9,7 +9,7 @@ import numpy as np
 from isonomia.fairness.judging.evidence import Evidence
 from isonomia.fairness.judging.limits import outcome_of
 from isonomia.fairness.judging.questions import GroupQuestion
-from isonomia.languages import Message, People, msg
+from isonomia.languages import ColumnName, Message, People, msg
 from isonomia.metrics import Metric
 from isonomia.policies import LimitRule, Rule
 
@@ -73,14 +73,16 @@ def absent_reason(name: str, known: Sequence[str]) -> Message:
 def too_few(question: GroupQuestion) -> Message:
     """That no two groups can be compared, and what there is too little of."""
     way = " x ".join(question.by)
-    if any(question.few_cases(index) is not None for index in question.left_out):
-        return msg("fewer than two groups by {way} have {least:int} cases of this rate", way=way, least=question.cases)
+    if any(question.few_cases(index) is not None for index in question.unproved):
+        return msg(
+            "fewer than two groups by {way} have {least:int} cases of this rate", way=way, least=question.minimum
+        )
     return msg("fewer than two groups by {way} have {least:int} rows and a value", way=way, least=question.minimum)
 
 
-def who_is_left_out(question: GroupQuestion) -> Message | None:
-    """Who was left out of the comparison, by name: those with few rows, and those with few cases of the rate."""
-    few = {index: question.few_cases(index) for index in question.left_out}
+def unproved(question: GroupQuestion) -> Message | None:
+    """Of whom nothing is shown, by name: those with few rows, and those with few cases of the rate."""
+    few = {index: question.few_cases(index) for index in question.unproved}
     small = [(index, int(question.measured.sizes[index])) for index, cases in few.items() if cases is None]
     thin = [(index, cases) for index, cases in few.items() if cases is not None]
     found: Message | None = None
@@ -89,10 +91,31 @@ def who_is_left_out(question: GroupQuestion) -> Message | None:
     if thin:
         of_cases = msg(
             "groups with fewer than {least:int} cases of this rate: {groups}",
-            least=question.cases,
+            least=question.minimum,
             groups=_named(question, thin),
         )
         found = joined(found, of_cases)
+    return found
+
+
+def set_aside(question: GroupQuestion) -> Message | None:
+    """Whom the rule need not prove anything of: groups below its share, and few people without a value."""
+    found: Message | None = None
+    if question.small:
+        sizes = [(index, int(question.measured.sizes[index])) for index in question.small]
+        found = msg(
+            "left out below {share:pct} of the people: {groups}",
+            share=question.rule.min_share,
+            groups=_named(question, sizes),
+        )
+    for name, n in question.unknown.items():
+        without = msg(
+            "{n:int} of {total:int} have no {attribute}: left out",
+            n=n,
+            total=question.total,
+            attribute=ColumnName(name),
+        )
+        found = joined(found, without)
     return found
 
 
