@@ -10,7 +10,7 @@ from scipy.special import erf
 
 import isonomia as iso
 from benchmarks.statistics.setting import Trials, setting
-from isonomia.mitigation.judging.bands import CRITERIA, criteria_of
+from isonomia.mitigation.judging.bands import criteria_of
 from isonomia.mitigation.judging.before_after import read_comparison
 from isonomia.mitigation.judging.comparison import Comparison
 
@@ -206,8 +206,8 @@ def gaps(rng: np.random.Generator, repetitions: int) -> Trials:
         found = compared(rng, p, 2_000)
         inside = True
         for number, (name, _) in enumerate(found.gaps.keys):
-            metrics, how = CRITERIA[name]
-            values = truth[:, [found.measures.index(metric) for metric in metrics]]
+            metrics, how = criteria_of(found.measures)[name]
+            values = truth[:, metrics]
             ends = values.min(axis=-1), values.max(axis=-1)
             before, after = (ends[0] / ends[1]).min(axis=-1) if how == "ratio" else (ends[1] - ends[0]).max(axis=-1)
             first = found.bands.before

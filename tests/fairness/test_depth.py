@@ -14,7 +14,7 @@ from scipy import stats
 
 import isonomia as iso
 from isonomia import fairness
-from isonomia.fairness.criteria.criterion import DESCRIPTIONS
+from isonomia.fairness.criteria.named import CRITERIA
 
 
 @settings(max_examples=12)
@@ -230,7 +230,7 @@ def test_incompatibility_is_for_two_classes_with_labels() -> None:
 def test_the_guide_knows_its_criteria() -> None:
     every = fairness.guide()
     assert len(every.table) == sum(len(fairness.guide(use).table) for use in fairness.USES)
-    assert {str(t) for t in every.tables["guide"]["criterion"].values} <= {str(d.title) for d in DESCRIPTIONS.values()}
+    assert {str(t) for t in every.tables["guide"]["criterion"].values} <= {str(d.title) for d in CRITERIA.values()}
     assert "Para justiça, exigir primeiro" in fairness.guide("justice").explain("pt-BR")
     with pytest.raises(iso.SpecError, match="Did you mean 'credit'"):
         fairness.guide("credt")  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from isonomia.events import ProgressLike
 from isonomia.explain.between_groups import common_background, exact_or_sampled, other_group
 from isonomia.explain.compared import Compared, attribute_column, compared_groups
 from isonomia.explain.contributions import Runner
-from isonomia.explain.gap_result import CRITERIA, Decomposed, GapCriterion, GapDecomposition, gap_result
+from isonomia.explain.gap_result import Decomposed, GapCriterion, GapDecomposition, gap_result
 from isonomia.explain.outputs import OUTPUTS, Output
 from isonomia.explain.prepare import Prepared, prepare
 from isonomia.explain.shapley_values import MAX_MODEL_ROWS
@@ -24,7 +24,7 @@ from isonomia.typing import Bools
 
 
 @validated(
-    criterion=Choice(CRITERIA),
+    criterion=Choice(get_args(GapCriterion)),
     attribute=Text("the name of a protected attribute").or_none("for the first"),
     output=Choice(OUTPUTS),
     block=NAMES.or_none("for none"),

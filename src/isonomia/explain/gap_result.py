@@ -20,7 +20,6 @@ from isonomia.typing import Floats
 
 #: Whose mean outputs are compared: everyone's, or those of people with a positive (negative) true outcome.
 GapCriterion = Literal["demographic_parity", "equal_opportunity", "predictive_equality"]
-CRITERIA: tuple[GapCriterion, ...] = ("demographic_parity", "equal_opportunity", "predictive_equality")
 #: Contributions add up to the gap within this.
 _ROUNDING = 1e-12
 _SAMPLED = msg("Contributions are sampled; their intervals include the sampling error.")

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from isonomia.evidence import Table
-from isonomia.fairness.criteria.criterion import DESCRIPTIONS
+from isonomia.fairness.criteria.named import CRITERIA, criterion_of
 from isonomia.languages import msg
-from isonomia.metrics import METRICS
-from isonomia.mitigation.judging.goals import CRITERION_OF
 from isonomia.report import Criterion, Section
-from isonomia.report.words import CRITERIA
+from isonomia.report.words import CRITERIA as OUTCOMES
 
 #: Where measures are compared with thresholds: check and table.
 _MEASURES = ("fairness_suite", "measures")
@@ -43,9 +41,9 @@ def _judged(criteria: Sequence[Criterion]) -> dict[tuple[tuple[str, ...], str], 
     found = {}
     for criterion in criteria:
         if criterion.metric and criterion.estimate.value is not None:
-            measure = CRITERION_OF.get((METRICS[criterion.metric].id, criterion.measure))
-            if measure in DESCRIPTIONS:
-                found[tuple(sorted(criterion.by)), DESCRIPTIONS[measure].title.template] = criterion
+            measure = criterion_of(criterion.metric, criterion.measure)
+            if measure is not None:
+                found[tuple(sorted(criterion.by)), CRITERIA[measure].title.template] = criterion
     return found
 
 
@@ -66,7 +64,7 @@ def _agreeing(table: Table, judged: dict[tuple[tuple[str, ...], str], Criterion]
                 [threshold.values[row] if one is None else one.threshold for row, one in enumerate(found)]
             ),
             outcome.filled(
-                [outcome.values[row] if one is None else CRITERIA[one.outcome] for row, one in enumerate(found)]
+                [outcome.values[row] if one is None else OUTCOMES[one.outcome] for row, one in enumerate(found)]
             ),
         ),
         True,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import THRESHOLDS, Estimate, Format, Result
+from isonomia.fairness.criteria.named import OF_DECISIONS, NamedCriterion
 from isonomia.fairness.criteria.phrases import rate_sentence
 from isonomia.fairness.groups.gaps import Aggregate, Gap, combine_each, facts, gaps_of, scaled
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
@@ -31,94 +32,6 @@ FOUR_FIFTHS = 0.8
 UNUSUAL = msg("There is no usual threshold for this measure: this one is a plain choice.")
 #: Groups that are too small are named up to this many.
 NAMED = 5
-
-
-@dataclass(frozen=True)
-class Description:
-    """What a criterion is: the metrics it compares, and its wording."""
-
-    id: str
-    title: Message
-    metrics: tuple[str, ...]
-    measure: Literal["difference", "ratio"]
-    formula: Message
-
-
-DESCRIPTIONS: dict[str, Description] = {
-    entry.id: entry
-    for entry in (
-        Description(
-            "demographic_parity",
-            msg("Demographic parity"),
-            ("selection_rate",),
-            "difference",
-            msg("P(decision = 1 | group) is the same for all groups"),
-        ),
-        Description(
-            "equal_opportunity",
-            msg("Equal opportunity"),
-            ("tpr",),
-            "difference",
-            msg("P(decision = 1 | truth = 1, group) is the same"),
-        ),
-        Description(
-            "equalized_odds",
-            msg("Equalized odds"),
-            ("tpr", "fpr"),
-            "difference",
-            msg("P(decision = 1 | truth, group) is the same"),
-        ),
-        Description(
-            "predictive_parity",
-            msg("Predictive parity"),
-            ("ppv",),
-            "difference",
-            msg("P(truth = 1 | decision = 1, group) is the same"),
-        ),
-        Description(
-            "predictive_equality",
-            msg("Predictive equality"),
-            ("fpr",),
-            "difference",
-            msg("P(decision = 1 | truth = 0, group) is the same"),
-        ),
-        Description(
-            "negative_predictive_parity",
-            msg("Negative predictive parity"),
-            ("npv",),
-            "difference",
-            msg("P(truth = 0 | decision = 0, group) is the same"),
-        ),
-        Description(
-            "overall_accuracy_equality",
-            msg("Overall accuracy equality"),
-            ("accuracy",),
-            "difference",
-            msg("P(decision = truth | group) is the same"),
-        ),
-        Description(
-            "treatment_equality",
-            msg("Treatment equality"),
-            ("fn_fp_ratio",),
-            "ratio",
-            msg("FN / FP is the same for all groups"),
-        ),
-        Description(
-            "conditional_statistical_parity",
-            msg("Conditional statistical parity"),
-            ("selection_rate",),
-            "difference",
-            msg("P(decision = 1 | legitimate factors, group) is the same"),
-        ),
-        Description(
-            "disparate_impact",
-            msg("Disparate impact"),
-            ("selection_rate",),
-            "ratio",
-            msg("min over groups of P(decision = 1 | group) / max over groups"),
-        ),
-    )
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,7 +57,7 @@ class Criterion(Result):
         Everything behind it.
     """
 
-    description: Description | None = None
+    description: NamedCriterion | None = None
     difference: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
     ratio: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
     mean_difference: Estimate = field(default_factory=lambda: Estimate.missing("not computed"))
@@ -352,7 +265,7 @@ def criterion(
     Parameters
     ----------
     name : str
-        A key of `DESCRIPTIONS`.
+        One of the named criteria of decisions.
     data, model, by, control, **given
         As in `group_metrics`. For criteria of decisions alone, a column given by itself holds the decisions.
     threshold : float, optional
@@ -366,9 +279,9 @@ def criterion(
     >>> criterion("demographic_parity", [1, 0] * 40 + [1, 1] * 40, sensitive_features=["a"] * 80 + ["b"] * 80).passes
     False
     """
-    if name not in DESCRIPTIONS:
-        raise SpecError(f"There is no criterion {name!r}.{close_to(name, DESCRIPTIONS)}")
-    description = DESCRIPTIONS[name]
+    if name not in OF_DECISIONS:
+        raise SpecError(f"There is no criterion {name!r}.{close_to(name, OF_DECISIONS)}")
+    description = OF_DECISIONS[name]
     needs_truth = any(METRICS[metric].needs_labels for metric in description.metrics)
     subject = (Subject.of if needs_truth else Subject.of_predictions)(data, model, counted=True, **given)
     metrics: tuple[str, ...] = description.metrics
@@ -376,7 +289,7 @@ def criterion(
     usual = FOUR_FIFTHS if description.measure == "ratio" else THRESHOLD
     if subject.task == "regression":
         usual = MEAN_THRESHOLD
-        if name not in ("demographic_parity", "conditional_statistical_parity"):
+        if "mean_prediction" not in description.of_numbers:
             raise NotApplicable(
                 msg(
                     "{criterion} applies to decisions, and a regression predicts numbers; compare mean predictions "
@@ -384,7 +297,7 @@ def criterion(
                     criterion=description.title,
                 )
             )
-        metrics = ("mean_prediction",)
+        metrics = description.of_numbers
         scale = float(np.std(subject.surface.continuous)) if subject.surface.continuous is not None else 1.0
     measured = group_metrics(subject, metrics=metrics, by=by, control=control)
     found = judge_criterion(
@@ -399,7 +312,7 @@ def criterion(
 
 
 def judge_criterion(
-    description: Description,
+    description: NamedCriterion,
     measured: GroupMetrics,
     *,
     threshold: float,
@@ -413,7 +326,7 @@ def judge_criterion(
 
     `by` takes one way of grouping only; `known` are the gaps of all metrics, where they have been worked out before.
     """
-    names = measured.judged((*description.metrics, "mean_prediction"))
+    names = measured.judged((*description.metrics, *description.of_numbers))
     found = gaps_of(measured, names) if known is None else [gap for gap in known if gap.metric in names]
     gaps = [gap for gap in found if by is None or gap.by == by]
     n = int(measured.values["rows"])
@@ -452,7 +365,7 @@ def judge_criterion(
     )
 
 
-def _formats(description: Description, worst: Mapping[str, Any]) -> dict[str, Format]:
+def _formats(description: NamedCriterion, worst: Mapping[str, Any]) -> dict[str, Format]:
     """Differences of rates are points, and so is what they are compared with."""
     if worst.get("units") != "rate":
         return {}

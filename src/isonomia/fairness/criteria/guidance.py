@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from isonomia.evidence import Column, Result, Table
-from isonomia.fairness.criteria.criterion import DESCRIPTIONS
+from isonomia.fairness.criteria.named import CRITERIA
 from isonomia.languages import Message, msg
 from isonomia.parameters import Choice, validated
 
@@ -156,7 +156,7 @@ class Guide(Result):
                     "For {use}, {priority}: {criterion}. {why}",
                     use=_TITLES[use],
                     priority=_PRIORITIES[advice.priority],
-                    criterion=DESCRIPTIONS[advice.criterion].title,
+                    criterion=CRITERIA[advice.criterion].title,
                     why=advice.reason,
                 )
                 lines.append(message.text(language))
@@ -190,8 +190,8 @@ def guide(use: Use | None = None) -> Guide:
         (
             Column("use", [_TITLES[one] for one, _ in rows], title=msg("use")),
             Column("priority", [_PRIORITIES[advice.priority] for _, advice in rows], title=msg("priority")),
-            Column("criterion", [DESCRIPTIONS[advice.criterion].title for _, advice in rows], title=msg("criterion")),
-            Column("asks", [DESCRIPTIONS[advice.criterion].formula for _, advice in rows], title=msg("requires that")),
+            Column("criterion", [CRITERIA[advice.criterion].title for _, advice in rows], title=msg("criterion")),
+            Column("asks", [CRITERIA[advice.criterion].formula for _, advice in rows], title=msg("requires that")),
             Column("why", [advice.reason for _, advice in rows], title=msg("why")),
         ),
         msg("Which criterion for which use"),

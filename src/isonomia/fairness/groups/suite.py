@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 from isonomia.errors import SpecError
 from isonomia.evidence import Estimate, Picture, Result, Table
-from isonomia.fairness.criteria.criterion import DESCRIPTIONS, FOUR_FIFTHS, THRESHOLD, judge_criterion
+from isonomia.fairness.criteria.criterion import FOUR_FIFTHS, THRESHOLD, judge_criterion
+from isonomia.fairness.criteria.named import OF_DECISIONS, Config, NamedCriterion
 from isonomia.fairness.groups.conditional import conditional_statistical_parity
 from isonomia.fairness.groups.distributions import distribution_parity, has_numbers
 from isonomia.fairness.groups.gaps import gaps_of
@@ -23,18 +24,7 @@ from isonomia.languages import Message, msg
 from isonomia.parameters import Choice, Number, validated
 from isonomia.subject import Outcome, Subject, SubjectOptions
 
-Config = Literal["quick", "medium", "full"]
 CONFIGS: tuple[Config, ...] = get_args(Config)
-
-#: The criteria of decisions; those of a larger configuration come on top.
-_QUICK = ("demographic_parity", "disparate_impact", "equal_opportunity")
-_MEDIUM = ("equalized_odds", "predictive_equality", "predictive_parity", "overall_accuracy_equality")
-_FULL = ("negative_predictive_parity", "treatment_equality")
-CRITERIA: dict[Config, tuple[str, ...]] = {
-    "quick": _QUICK,
-    "medium": (*_QUICK, *_MEDIUM),
-    "full": (*_QUICK, *_MEDIUM, *_FULL),
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -261,13 +251,19 @@ def _named_reference(subject: Subject) -> Any:
     return {columns[0].name: reference}
 
 
+def _criteria(config: Config) -> list[NamedCriterion]:
+    """The criteria of decisions; those of a larger configuration come on top."""
+    asked = CONFIGS[: CONFIGS.index(config) + 1]
+    return [one for one in OF_DECISIONS.values() if one.config in asked]
+
+
 def _metrics(outcome: Outcome, config: Config) -> list[str]:
     labelled = outcome.truth is not None
     if outcome.task == "regression":
         return ["mean_prediction", "mean_error", "mae", "rmse"] if labelled else ["mean_prediction"]
     if not labelled:
         return ["selection_rate"]
-    wanted = ["selection_rate", "base_rate", *(m for name in CRITERIA[config] for m in DESCRIPTIONS[name].metrics)]
+    wanted = ["selection_rate", "base_rate", *(metric for one in _criteria(config) for metric in one.metrics)]
     return list(dict.fromkeys(wanted))
 
 
@@ -280,8 +276,8 @@ def _judge(
     out: dict[tuple[tuple[str, ...], str], Judged] = {}
     known = gaps_of(measured)
     for way in ways:
-        for name in CRITERIA[config]:
-            description = DESCRIPTIONS[name]
+        for description in _criteria(config):
+            name = description.id
             present = measured.judged(description.metrics)
             if not present:
                 continue

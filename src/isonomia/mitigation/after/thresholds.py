@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import Codes
 from isonomia.errors import DataError, NotApplicable, SpecError, close_to
-from isonomia.fairness.criteria.criterion import DESCRIPTIONS
+from isonomia.fairness.criteria.named import OF_DECISIONS
 from isonomia.languages import msg
 from isonomia.metrics import METRICS, Metric, of_class
 from isonomia.mitigation._attribute import group_name
@@ -32,12 +32,12 @@ LINEAR = ("selection_rate", "tpr", "recall", "fpr", "tnr", "specificity", "fnr",
 
 def criterion_metrics(criterion: str) -> tuple[tuple[str, ...], bool]:
     """The metrics that a criterion compares, and whether by their ratio; any metric of counts is one by itself."""
-    if criterion in DESCRIPTIONS:
-        description = DESCRIPTIONS[criterion]
+    if criterion in OF_DECISIONS:
+        description = OF_DECISIONS[criterion]
         return description.metrics, description.measure == "ratio"
     if criterion in METRICS and METRICS[criterion].of_decisions:
         return (criterion,), False
-    known = [*DESCRIPTIONS, *(name for name in METRICS.names() if METRICS[name].of_decisions)]
+    known = [*OF_DECISIONS, *(name for name in METRICS.names() if METRICS[name].of_decisions)]
     raise SpecError(f"Unknown criterion {criterion!r}.{close_to(criterion, known)}")
 
 

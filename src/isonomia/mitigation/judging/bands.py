@@ -10,26 +10,10 @@ import numpy as np
 from isonomia.errors import DataError, SpecError, close_to
 from isonomia.evidence.intervals import spread_of
 from isonomia.fairness import Groups
+from isonomia.fairness.criteria.named import CRITERIA, criteria_of_metrics
 from isonomia.mitigation.judging.paired import Measures
 from isonomia.typing import Bools, Floats, Indices
 
-#: The criteria that are compared, the metrics behind each, and how groups are compared.
-CRITERIA: dict[str, tuple[tuple[str, ...], str]] = {
-    "demographic_parity": (("selection_rate",), "difference"),
-    "disparate_impact": (("selection_rate",), "ratio"),
-    "equal_opportunity": (("tpr",), "difference"),
-    "predictive_equality": (("fpr",), "difference"),
-    "equalized_odds": (("tpr", "fpr"), "difference"),
-    "predictive_parity": (("ppv",), "difference"),
-    "overall_accuracy_equality": (("accuracy",), "difference"),
-}
-#: Of predicted numbers.
-NUMBER_CRITERIA: dict[str, tuple[tuple[str, ...], str]] = {
-    "demographic_parity": (("mean_prediction",), "difference"),
-    "mean_error_equality": (("mean_error",), "difference"),
-    "overall_accuracy_equality": (("mae",), "difference"),
-    "error_ratio": (("mae",), "ratio"),
-}
 #: Of more groups than this only those near the ends are paired.
 MAX_PAIRED = 12
 
@@ -90,9 +74,8 @@ class Gaps:
         number = self.find(criterion, by, least)
         if number is not None:
             return number
-        known = NUMBER_CRITERIA | CRITERIA
-        if criterion not in known:
-            raise SpecError(f"There is no figure for the criterion {criterion!r}.{close_to(criterion, known)}")
+        if criterion not in CRITERIA:
+            raise SpecError(f"There is no figure for the criterion {criterion!r}.{close_to(criterion, CRITERIA)}")
         raise DataError(
             f"Groups by {' x '.join(by)} cannot be compared by {criterion}: fewer than two of them have "
             f"{'enough' if least is None else least} rows and a value (a group without an outcome has no rate of it). "
@@ -106,11 +89,10 @@ def criteria_of(measures: Measures) -> dict[str, tuple[tuple[int, ...], str]]:
     Of several classes one index for each, or for each favourable one where these are named.
     """
     names = [metric.base_id if metric.favourable is not False else "" for metric in measures.metrics]
-    table = NUMBER_CRITERIA if "mean_prediction" in names else CRITERIA
+    allowed = criteria_of_metrics(names, numbers="mean_prediction" in names)
     return {
-        criterion: (tuple(i for i, name in enumerate(names) if name in wanted), how)
-        for criterion, (wanted, how) in table.items()
-        if all(name in names for name in wanted)
+        criterion: (tuple(i for i, name in enumerate(names) if name in wanted), CRITERIA[criterion].measure)
+        for criterion, wanted in allowed.items()
     }
 
 

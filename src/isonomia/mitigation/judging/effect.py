@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from isonomia.evidence import Tried
+from isonomia.fairness.criteria.named import criterion_of
 from isonomia.languages import Message, msg
 from isonomia.mitigation.judging.effect_tables import cost_sentence, criterion_titles
-from isonomia.mitigation.judging.goals import CRITERION_OF, Goal
+from isonomia.mitigation.judging.goals import Goal
 from isonomia.mitigation.judging.judge import Judged
 from isonomia.mitigation.registry import MITIGATIONS
 
@@ -64,7 +65,7 @@ def _at(judged: Judged, name: str) -> int:
 def _figure(judged: Judged, metric: str, by: Sequence[str]) -> Key:
     """The criterion and the attributes of the gap, as far as they are compared; those of the goal otherwise."""
     goal = judged.of[judged.leading]
-    criterion = CRITERION_OF.get((metric, "difference"), goal.criterion)
+    criterion = criterion_of(metric, "difference") or goal.criterion
     way = tuple(name for name in judged.comparison.ways[-1] if name in by) or judged.ways[0]
     keys = judged.comparison.gaps.keys
     wanted = [(criterion, way), (goal.criterion, way), (criterion, judged.ways[0])]

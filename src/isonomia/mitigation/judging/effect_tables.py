@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.evidence import Column, Estimate, Format, Picture, Table
-from isonomia.fairness.criteria.criterion import DESCRIPTIONS
+from isonomia.fairness.criteria.named import CRITERIA
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import together
 from isonomia.mitigation.judging.bands import Band
@@ -23,11 +23,6 @@ LEVELLING = {
 }
 #: Lines that a panel of slopes shows at most.
 MOST_SLOPES = 8
-#: Criteria of predicted numbers that have no namesake among those of decisions.
-OF_NUMBERS = {
-    "mean_error_equality": msg("Mean error equality"),
-    "error_ratio": msg("Smallest over largest mean absolute error"),
-}
 #: What a fix costs by its metric: the figure, its change, and what a point of gap costs.
 COSTS = {
     "accuracy": (msg("accuracy"), msg("change of accuracy"), msg("accuracy lost per point")),
@@ -38,7 +33,7 @@ NO_GAIN = msg("the gap did not get smaller")
 
 def criterion_titles() -> dict[str, Message]:
     """The headings of the criteria."""
-    return {name: description.title for name, description in DESCRIPTIONS.items()} | OF_NUMBERS
+    return {name: one.title for name, one in CRITERIA.items()}
 
 
 def accuracy_of(comparison: Comparison) -> str | None:

@@ -10,29 +10,17 @@ from typing import Any, Literal
 
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import THRESHOLDS
-from isonomia.metrics import METRICS
-from isonomia.mitigation.judging.bands import CRITERIA, NUMBER_CRITERIA
+from isonomia.fairness.criteria.named import CRITERIA, criteria_of_metrics, criterion_of
+from isonomia.mitigation.judging.paired import BINARY, NUMBERS
 from isonomia.policies import BaseRule, Policy, Rule, absent_attributes, check_attributes, load_policy
 
 #: The largest difference of rates, and the smallest ratio, unless another limit is given.
 LIMIT, RATIO_LIMIT = 0.05, 0.8
-#: The criterion that compares groups by a metric.
-CRITERION_OF = {
-    ("selection_rate", "ratio"): "disparate_impact",
-    ("selection_rate", "difference"): "demographic_parity",
-    ("tpr", "difference"): "equal_opportunity",
-    ("recall", "difference"): "equal_opportunity",
-    ("fpr", "difference"): "predictive_equality",
-    ("ppv", "difference"): "predictive_parity",
-    ("precision", "difference"): "predictive_parity",
-    ("accuracy", "difference"): "overall_accuracy_equality",
-    ("mean_prediction", "difference"): "demographic_parity",
-    ("mean_error", "difference"): "mean_error_equality",
-    ("mae", "difference"): "overall_accuracy_equality",
-    ("mae", "ratio"): "error_ratio",
-}
 #: Every criterion that a fix can be judged by, of classes and of numbers.
-GOALS = (*CRITERIA, *(name for name in NUMBER_CRITERIA if name not in CRITERIA))
+GOALS = (
+    *(of_classes := criteria_of_metrics(BINARY, numbers=False)),
+    *(name for name in criteria_of_metrics(NUMBERS, numbers=True) if name not in of_classes),
+)
 
 PolicyLike = str | Path | Mapping[str, Any] | Policy
 Verdict = Literal["meets", "exceeds", "not_enough_evidence"]
@@ -76,7 +64,7 @@ class Goal:
     @property
     def ratio(self) -> bool:
         """Whether groups are compared by a ratio."""
-        return (NUMBER_CRITERIA | CRITERIA)[self.criterion][1] == "ratio"
+        return CRITERIA[self.criterion].measure == "ratio"
 
     @property
     def tol(self) -> float:
@@ -85,7 +73,7 @@ class Goal:
 
     def metrics(self, task: str) -> tuple[str, ...]:
         """The metrics that groups are compared by."""
-        return _criteria(task)[self.criterion][0]
+        return _criteria(task)[self.criterion]
 
     def verdict(self, low: float, high: float) -> Verdict:
         """What an interval says: the whole of it has to lie on one side of the limit."""
@@ -117,7 +105,7 @@ def read_goal(goal: str, limit: float | None, task: str, *, spread: float) -> Go
     known = _criteria(task)
     if goal not in known:
         raise SpecError(f"`goal` must be one of {', '.join(known)}; got {goal!r}.{close_to(goal, known)}")
-    ratio = known[goal][1] == "ratio"
+    ratio = CRITERIA[goal].measure == "ratio"
     if limit is None and task == "regression" and not ratio:
         share = THRESHOLDS["mean_gap"].reported
         return Goal(goal, share * spread, deviations=share)
@@ -148,15 +136,17 @@ def goals_of(
     return goals, tuple(rule for rule, one in found.items() if one is None)
 
 
-def _criteria(task: str) -> Mapping[str, tuple[tuple[str, ...], str]]:
-    return NUMBER_CRITERIA if task == "regression" else CRITERIA
+def _criteria(task: str) -> Mapping[str, tuple[str, ...]]:
+    """The criteria that fixes are judged by, and their metrics."""
+    numbers = task == "regression"
+    return criteria_of_metrics(NUMBERS if numbers else BINARY, numbers=numbers)
 
 
 def _of_rule(rule: BaseRule, known: Container[str], spread: float) -> Goal | None:
     """The goal that a rule sets; None for one that no fix is judged by."""
     if not isinstance(rule, Rule):
         return None
-    criterion = CRITERION_OF.get((METRICS[rule.metric].id, rule.measure))
+    criterion = criterion_of(rule.metric, rule.measure)
     if criterion not in known or (rule.measure == "difference" and rule.side == "at_least"):
         return None
     deviations = rule.limit if rule.unit == "sd" else None
