@@ -15,7 +15,7 @@ VERDICTS: Mapping[VerdictOutcome, Message] = {
     "exceeds": msg("Exceeds the policy's limits"),
     "not_enough_evidence": msg("Not enough evidence"),
     "not_applicable": msg("Not applicable"),
-    "documents": msg("Documents what the profile asks for"),
+    "documents": msg("Report complete; this profile sets no limits"),
     "incomplete": msg("Documentation incomplete"),
 }
 CRITERIA: Mapping[VerdictOutcome, Message] = {
