@@ -87,9 +87,10 @@ CASES: dict[str, tuple[dict[str, tuple[int, int]], Any, str, str]] = {
         {"White": (1770, 2000), "Black": (593, 1000)},
         own(GAP, {**GAP, "name": "half", "at_most": 0.05}),
         "Selection rate is 59.3% for Black people and 88.5% for White people, a gap of 29.2 points. The interval is "
-        "25.4 to 33.0 points; the limit is 5.0 points. One more criterion is exceeded.",
+        "25.4 to 33.0 points; the limit is 5.0 points. Also exceeded: gap by race (Black people, 29.2 points).",
         "Taxa de seleção: 59,3% para pessoas de race Black e 88,5% para pessoas de race White, uma diferença de 29,2 "
-        "pontos. O intervalo vai de 25,4 a 33,0 pontos; o limite é 5,0 pontos. Mais um critério é ultrapassado.",
+        "pontos. O intervalo vai de 25,4 a 33,0 pontos; o limite é 5,0 pontos. Também ultrapassado: gap por race "
+        "(pessoas de race Black, 29,2 pontos).",
     ),
     "a value": (
         {"White": (1770, 2000), "Black": (593, 1000)},

@@ -14,7 +14,10 @@ from isonomia.languages import Message, People, msg
 from isonomia.languages.words import ARE_SELECTED
 from isonomia.metrics import Metric
 from isonomia.policies import LimitRule, Rule
-from isonomia.report import Criterion, VerdictOutcome
+from isonomia.report import Criterion, VerdictOutcome, words
+
+#: So many criteria beside the worst are told with their figures.
+NAMED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +154,45 @@ def verdict_sentence(outcome: VerdictOutcome, criteria: Sequence[Criterion]) -> 
     if not more:
         return first
     if outcome == "exceeds":
-        return msg("{first} {n:One more criterion is|# more criteria are} exceeded.", first=first, n=more)
+        return Message("{first} {also}", {"first": first, "also": _also_exceeded(same)})
     return msg("{first} {n:One more criterion lacks|# more criteria lack} evidence.", first=first, n=more)
+
+
+def _also_exceeded(criteria: Sequence[Criterion]) -> Message:
+    """All criteria but the first, each with its people and figure; more than `NAMED` as their number.
+
+    Criteria of one rule are told by their people, else each by its name.
+    """
+    by_people = len({one.rule for one in criteria}) == 1 and all(one.who for one in criteria)
+    parts = [_other(one, named=not by_people) for one in criteria[1 : NAMED + 1]]
+    if left := len(criteria[NAMED + 1 :]):
+        parts.append(msg("{n:one more|# more}", n=left))
+    others = parts[0]
+    for part in parts[1:]:
+        others = Message("{others}, {part}", {"others": others, "part": part})
+    if by_people:
+        return msg("Also exceeded for {others}.", others=others)
+    return msg("Also exceeded: {others}.", others=others)
+
+
+def _other(criterion: Criterion, *, named: bool) -> Message:
+    """A criterion in a list: "Black people (0.60)", "accuracy gap by race (Black people, 28.8 points)"."""
+    value = criterion.estimate.value
+    facts: dict[str, Message | People] = {
+        "name": _with_way(criterion.name, criterion.by),
+        "who": People.of(criterion.who),
+    }
+    if value is None:
+        return Message("{name}", facts)
+    facts["figure"] = amount(value, _style(criterion), limit=criterion.threshold)
+    if not named:
+        return Message("{who} ({figure})", facts)
+    return Message("{name} ({who}, {figure})" if criterion.who else "{name} ({figure})", facts)
+
+
+def _style(criterion: Criterion) -> str:
+    """How the figure of a criterion stands in a sentence: ratios with two decimals, else as in tables."""
+    return "ratio" if criterion.measure == "ratio" else words.style_of(criterion)
 
 
 def _margin(criterion: Criterion) -> float:
