@@ -138,7 +138,7 @@ def finding(code: str, severity: str = "warning", *, tier: str = "people", low: 
     return Finding(code, severity, msg("Result"), Estimate(0.2), tier=tier, people=people)  # type: ignore[arg-type]
 
 
-def test_findings_are_ranked_by_tier_then_by_the_people_surely_affected() -> None:
+def test_findings_are_ranked_by_the_policy_then_severity_then_the_people_surely_affected() -> None:
     given_ = [
         finding("a.model", "warning", tier="model", low=900),
         finding("b.slice", "warning", tier="slices", low=800),
@@ -149,7 +149,7 @@ def test_findings_are_ranked_by_tier_then_by_the_people_surely_affected() -> Non
         finding("g.policy", "critical", tier="policy", low=1),
     ]
     order = [one.code[0] for one in rank(given_)]
-    assert order == ["g", "e", "d", "f", "c", "b", "a"]
+    assert order == ["g", "d", "f", "e", "b", "a", "c"], "people never come before severity"
     assert [one.code[0] for one in rank(reversed(given_))] == order
 
 

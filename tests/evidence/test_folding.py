@@ -60,27 +60,37 @@ def test_the_worst_stands_first(given_: list[Finding]) -> None:
 
 
 @given(many)
-def test_people_of_the_same_attributes_are_together(given_: list[Finding]) -> None:
-    """Whoever is compared with whom: two findings about groups of one attribute are never in two entries."""
+def test_what_is_said_about_one_group_is_together(given_: list[Finding]) -> None:
+    """Two findings about one group are never in two entries, whoever is compared with it."""
     entries = [one.findings for one in fold(given_)]
-    for attributes in ({"sex"}, {"race"}):
+    for people in ({"sex": "F"}, {"race": "F", "sex": "M"}):
         about = [
             index
             for index, entry in enumerate(entries)
             for finding in entry
-            if set(finding.who) == attributes
-            and not finding.topic
-            and not finding.explained_by
-            and (finding.tier, finding.severity) != ("slices", "notice")
+            if finding.who == people and not finding.topic and not finding.explained_by and finding.tier != "slices"
         ]
         assert len(set(about)) <= 1
 
 
+@given(many)
+def test_two_groups_are_two_entries(given_: list[Finding]) -> None:
+    """What is more than a notice never stands under another group, but under one that explains it."""
+    for entry in fold(given_):
+        groups = {
+            frozenset((finding.explained_by or finding.who).items())
+            for finding in entry.findings
+            if finding.who and not finding.topic and finding.severity != "notice" and finding.tier != "slices"
+        }
+        assert len(groups) <= 1
+
+
 def test_what_a_fold_says() -> None:
     women, men = {"sex": "F"}, {"sex": "M"}
-    one, drift, alone = fold(
+    one, others, drift, alone = fold(
         [
             found("b.x", "warning", who=men, reference=women),
+            found("b.x", who=men, reference=women),
             found("a.x", "critical", who=women, reference=men),
             found("a.y", "warning", who=women, magnitude=0.5),
             found("drift.feature", "warning", columns=("hours",)),
@@ -89,12 +99,27 @@ def test_what_a_fold_says() -> None:
         ]
     )
     assert (one.severity, one.who, one.columns) == ("critical", women, ())
-    assert one.checks == ("a", "b")
-    assert one.also == ("b",)
-    assert [finding.code for finding in one.others] == ["b.x", "a.y"]
+    assert one.checks == ("a",)
+    assert [finding.code for finding in one.others] == ["a.y"]
+    assert (others.who, len(others.findings)) == (men, 2)
     assert (drift.columns, len(drift.others)) == (("hours",), 1)
     assert alone.first.code == "awareness.x"
     assert fold([]) == ()
+
+
+def test_a_notice_about_a_group_is_listed_with_another_group_of_the_attribute() -> None:
+    women, men, black = {"sex": "F"}, {"sex": "M"}, {"race": "B"}
+    one, other = fold(
+        [
+            found("a.x", "critical", who=women, reference=men),
+            found("b.x", who=men, reference=women),
+            found("a.x", "notice", who=black),
+        ]
+    )
+    assert (one.who, one.also) == (women, ("b",))
+    assert other.who == black
+    (together,) = fold([found("a.x", who=women), found("a.y", who=men)])
+    assert len(together.findings) == 2
 
 
 def test_an_intersection_stands_alone_where_it_is_worse_than_its_parts_explain() -> None:

@@ -110,7 +110,8 @@ def test_people_are_counted_where_they_are_worse_off() -> None:
     text = " ".join(text_of(to_html(example("binary", "exceeds"), extent="first_page")))
     assert "Statement 1 about women. About 99 people are affected (81 to 117)." in text
     assert "Statement 2 about women. About 1 person is affected." in text
-    assert "Statement 3 about women. Statement 2" in text
+    assert "Statement 3 about women." in text
+    assert "Statement 3 about women. About" not in text, "they are better off"
 
 
 def test_steps_are_distinct_and_never_empty() -> None:
@@ -170,10 +171,15 @@ def test_every_group_that_is_worse_off_is_named_and_every_step_says_for_whom() -
     protected = {"raça_cor": None, "sexo": None, "idade": [30, 60]}
     roles = {"prediction": "decisão", "positive": "pré_aprovada", "protected": protected}
     report = iso.audit(frame, policy="us-lending", checks=["group_fairness"], n_boot=50, **roles)
-    for language, also in (("en", "Also affected: "), ("pt-BR", "Também: ")):
+    for language, head, end in (
+        ("en", "Who is affected", "What to do next"),
+        ("pt-BR", "Quem é afetado", "Próximos passos"),
+    ):
         page = "\n".join(text_of(report.to_html(language, extent="first_page"))[2:])
-        affected = page[page.index(also) :].splitlines()[0]
-        assert ("parda" in affected) != ("preta" in affected), "the other one leads"
+        first, second, *_ = page[page.index(head) : page.index(end)].lower().splitlines()[1:]
+        assert ("parda" in first) == ("preta" in second), "each in an entry of its own"
+        assert ("preta" in first) != ("parda" in first)
+        assert ("parda" in second) != ("preta" in second)
         assert re.search(r"^(preta|parda)\S*.* · ", page, re.MULTILINE), "steps say for whom"
         assert not re.findall(r"\w+=\w+|[^\W\d]+_[^\W\d]+", page)
         for sentence in re.split(r"[.?!](?:\s|$)|\n|·", page):

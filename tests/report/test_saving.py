@@ -108,7 +108,7 @@ def test_the_summary_reads_without_colour(document: Document, width: int) -> Non
     said = " ".join(text.split())
     assert "Ultrapassa os limites da política" in said
     assert "crítico" in said
-    assert "... e mais 8 achados" in said
+    assert "... e mais 13 achados" in said
 
 
 def test_the_summary_takes_names_as_texts(hostile: Document) -> None:

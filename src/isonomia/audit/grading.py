@@ -121,8 +121,16 @@ def _ceiling(finding: Finding, check: str, about_people: bool) -> Severity:
     return "notice" if CHECKS[check].what_if else "warning"
 
 
-#: Checks that are about something other than people, and what.
+_OF_CHANCES = msg("it is about how sure the model is; nobody's decision changes by it")
+_OF_DATA = msg("it is about the data, not about decisions on people")
+#: Checks that are about something other than decisions on people, and what.
 _NOBODY = {
+    "calibration": _OF_CHANCES,
+    "group_calibration": _OF_CHANCES,
+    "conformal": _OF_CHANCES,
+    "representation": _OF_DATA,
+    "missingness": _OF_DATA,
+    "duplicates": _OF_DATA,
     "mitigation": msg("it is about what fixes would do, not about people as they are treated now"),
     "metric_disagreement": msg("it compares what metrics say, not how people are treated"),
 }

@@ -94,7 +94,7 @@ class Finding(Record, Shown, kind="finding"):
         Whether the class of several that it is about is a favourable one; None where it is about no class, or where
         nobody said which are.
     tier : "policy", "people", "slices" or "model"
-        What it concerns; an audit sets it. Findings are ranked by it first.
+        What it concerns; an audit sets it. See `rank`.
     """
 
     code: str
@@ -131,12 +131,6 @@ class Finding(Record, Shown, kind="finding"):
         return at_least(self.people)
 
     @property
-    def reach(self) -> float:
-        """What it is ranked by: the people surely affected; all of its rows where it is critical and counts nobody."""
-        uncounted = self.people is None or self.people.value is None
-        return float(self.n) if uncounted and self.severity == "critical" else self.people_at_least
-
-    @property
     def check(self) -> str:
         """The check that found it."""
         return self.code.split(".")[0]
@@ -167,11 +161,12 @@ class Finding(Record, Shown, kind="finding"):
 
 
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings of all checks in one order: what breaks the policy, protected people, slices of other columns, the rest.
+    """Findings of all checks in one order: what breaks the policy, then severity, then how many people it concerns.
 
-    Within a tier notices come last; before them the order is that of the lower bound of people affected
-    (`Finding.reach`), then of severity and magnitude (one that is not a number comes last). Whatever order the findings
-    come in, they leave in the same one.
+    Of equal severity, protected people come before slices of other columns and before the model as a whole; then the
+    lower bound of the people affected decides (`Finding.people_at_least`), then the magnitude (one that is not a number
+    comes last). What may be chance comes last of its severity. Whatever order the findings come in, they leave in the
+    same one.
 
     Of several classes, those that one metric says about the same people stand together, where the one that affects most
     people would; favourable classes lead.
@@ -182,27 +177,27 @@ def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def ranking(findings: Sequence[Finding]) -> list[int]:
     """The indices of findings in the order of `rank`."""
-    reach: dict[Any, float] = {}
+    of_classes: dict[Any, float] = {}
     for finding in findings:
         if (classes := _classes(finding)) is not None:
-            reach[classes] = max(finding.reach, reach.get(classes, 0.0))
+            of_classes[classes] = max(finding.people_at_least, of_classes.get(classes, 0.0))
 
     def key(index: int) -> tuple[Any, ...]:
         finding = findings[index]
-        doubtful = {True: 0, None: 1, False: 2}[finding.sure]
         size = -math.inf if math.isnan(finding.magnitude) else finding.magnitude
         named = [sorted((str(c), str(v)) for c, v in who.items()) for who in (finding.who, finding.reference)]
         about = (finding.code, named, finding.columns, finding.topic, finding.message.text())
         # of two figures of one fact, which count the same people, the difference leads
-        people = (-round(reach.get(_classes(finding), finding.reach), 6), finding.format != "points")
-        of_class = (finding.favourable is False, -round(finding.reach, 6))
+        people = -round(of_classes.get(_classes(finding), finding.people_at_least), 6), finding.format != "points"
+        of_class = finding.favourable is False, -round(finding.people_at_least, 6)
         return (
+            finding.tier != "policy",
+            SEVERITIES.index(finding.severity),
+            finding.sure is False,
             TIERS.index(finding.tier),
-            finding.severity == "notice",
             *people,
             *of_class,
-            SEVERITIES.index(finding.severity),
-            doubtful,
+            finding.sure is None,
             -size,
             -finding.n,
             *about,
@@ -216,4 +211,4 @@ def _classes(finding: Finding) -> Any:
     if finding.favourable is None:
         return None
     people = (frozenset((str(c), str(v)) for c, v in who.items()) for who in (finding.who, finding.reference))
-    return finding.check, finding.metric, finding.tier, finding.severity == "notice", *people
+    return finding.check, finding.metric, finding.tier, finding.severity, finding.sure is False, *people

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from isonomia.evidence.finding import SEVERITIES, Finding, Severity, rank
 
-#: What an entry is about: the groups of some attributes or slices of some columns ("people"), a topic that is raised
-#: about columns, or an aspect of the model as a whole ("model").
-About = tuple[str, frozenset[str]]
+#: What an entry is about: people as column and value ("people"), columns, slices of some columns ("slices"), a topic
+#: that is raised about columns, or an aspect of the model as a whole ("model").
+About = tuple[str, frozenset[Any]]
 _SLIGHT: About = ("slices", frozenset())
 
 
@@ -69,10 +70,11 @@ class Fold:
 def fold(findings: Iterable[Finding]) -> tuple[Fold, ...]:
     """Findings as entries: each is in exactly one of them.
 
-    - Groups of one attribute, and slices of one column, are one entry, whichever check found them and whichever way
-      round two groups are compared.
+    - What is said about one group is one entry, whichever check found it; two groups are two entries. Notices about a
+      group are listed with the group that has an entry by the same attributes, or by some of them.
     - People who share several values stand on their own only where they are worse off than each of the values
-      explains; else they are listed with the wider group (`Finding.explained_by`), as are notices about them.
+      explains; else they are listed with the wider group (`Finding.explained_by`).
+    - Slices of one column that is not protected are one entry.
     - Notices about slices of columns that are not protected, and have no entry of their own, are one entry.
     - Findings with a topic are one entry for each topic and attribute; those that name no people one for each topic,
       else for each check.
@@ -105,10 +107,10 @@ def folding(ranked: Sequence[Finding]) -> list[list[int]]:
     for index, finding in enumerate(ranked):
         together.setdefault(_about(finding), []).append(index)
     for index in together.pop(_SLIGHT, []):  # slices of a column that has an entry anyhow are in it
-        named: About = ("people", frozenset(map(str, ranked[index].who)))
+        named: About = ("slices", frozenset(map(str, ranked[index].who)))
         home = named if named in together else _SLIGHT
         together[home] = sorted([*together.get(home, []), index])
-    for about, indices in list(together.items()):
+    for about, indices in reversed(list(together.items())):
         wider = _wider(about, together)
         if wider is not None and all(ranked[index].severity == "notice" for index in indices):
             together[wider] = sorted(together[wider] + together.pop(about))
@@ -119,17 +121,31 @@ def _about(finding: Finding) -> About:
     named = frozenset(map(str, finding.who or finding.columns))
     if finding.topic and named:
         return finding.topic, named
+    if finding.who and finding.tier == "slices":
+        return _SLIGHT if finding.severity == "notice" else ("slices", named)
     if finding.who:
-        if finding.tier == "slices" and finding.severity == "notice":
-            return _SLIGHT
-        return "people", frozenset(map(str, finding.explained_by)) or named
+        shared = finding.explained_by or finding.who
+        return "people", frozenset((str(column), str(value)) for column, value in shared.items())
     if finding.columns and finding.tier in ("policy", "people"):
-        return "people", named
+        return "columns", named
     return "model", frozenset({finding.topic or finding.check})
 
 
 def _wider(about: About, known: Mapping[About, Sequence[int]]) -> About | None:
-    """The first entry about fewer of the same columns."""
-    kind, names = about
-    wider = [other for other in known if kind == other[0] == "people" and other[1] < names]
-    return min(wider, key=lambda other: known[other][0], default=None)
+    """The entry that notices about people are listed with: a wider group's, else the first by the same attributes."""
+    if about[0] not in ("people", "columns"):
+        return None
+    own = _columns(about)
+    wider = [
+        other
+        for other, indices in known.items()
+        if other[0] in ("people", "columns")
+        and other != about
+        and (_columns(other) < own or (_columns(other) == own and indices[0] < known[about][0]))
+    ]
+    return min(wider, key=lambda other: (not other[1] < about[1], known[other][0]), default=None)
+
+
+def _columns(about: About) -> frozenset[str]:
+    kind, named = about
+    return frozenset(column for column, _ in named) if kind == "people" else named

@@ -20,6 +20,7 @@ REMEDIES: Mapping[str, Message] = {
     ),
     "compare_with_neighbours": msg("Review the listed rows: which column distinguishes them from their neighbours?"),
     "collect_rows_or_widen_margin": msg("Collect more data on these groups, or accept and document a wider margin."),
+    "recalibrate": msg("Recalibrate the probabilities before anybody reads them or sets a threshold by them."),
     "recalibrate_by_group": msg("Recalibrate by group, or add features that separate this group's outcomes."),
     "choose_fair_distance": msg(
         "Review the listed pairs, and define which distance between people is fair for this use."

@@ -15,8 +15,8 @@ from isonomia.report.document import Document, Verdict
 from isonomia.report.overview import View
 from isonomia.report.texts import moment, sentence, tame
 
-#: How many entries, steps and checks without an answer the first page names, and how many further groups of an entry.
-AFFECTED, STEPS, UNEXAMINED, ALSO = 3, 3, 3, 3
+#: How many entries, steps and checks without an answer the first page names.
+AFFECTED, STEPS, UNEXAMINED = 3, 3, 3
 #: How many checks that failed it names.
 FAILED = 3
 
@@ -24,23 +24,38 @@ FAILED = 3
 def first_page(document: Document, language: Language) -> View:
     """The texts of the first page."""
     silent = [section for section in document.sections if section.outcome in ("not_applicable", "skipped")]
-    left = len(document.folds) - AFFECTED
+    entries = told(document)[:AFFECTED]
+    chance = len(document.folds) - len(told(document))
+    left = len(document.folds) - len(entries) - chance
     return {
         "failed": failures(document, language),
         "title": sentence(document.title, language),
         "created": moment(document.created, language),
         "assessment": document.assessment.text(language),
         "lead": lead(document.verdict, language),
+        "nobody": nobody(document, language),
         "affected": [
             {
                 "id": f"finding-{number}",
                 "message": sentence(fold.first.message, language),
                 "people": words.people_affected(fold.first, language),
-                "also": also_affected(document, fold, language),
             }
-            for number, fold in enumerate(document.folds[:AFFECTED], 1)
+            for number, fold in entries
         ],
-        "more_affected": _text(msg("{n:One more entry follows|# more entries follow}.", n=left), language, left),
+        "more_affected": " ".join(
+            _text(message, language, n)
+            for message, n in (
+                (msg("{n:One more entry follows|# more entries follow}.", n=left), left),
+                (
+                    msg(
+                        "{n:One difference that may be due to chance is|# differences that may be due to chance are} "
+                        "listed with the findings.",
+                        n=chance,
+                    ),
+                    chance,
+                ),
+            )
+        ).strip(),
         "steps": [
             {"about": _about(document, step, language), "advice": step.advice.text(language)}
             for step in steps(document)
@@ -59,6 +74,33 @@ def first_page(document: Document, language: Language) -> View:
         ),
         "examined": examined(document, language),
     }
+
+
+def told(document: Document) -> list[tuple[int, Fold]]:
+    """The entries that the first page may name, with their numbers: no notice about some people that may be chance.
+
+    A notice about people stands there only where a test shows it after correction for all tests; warnings, breaches of
+    the policy and what concerns nobody in particular always may.
+    """
+    return [
+        (number, fold)
+        for number, fold in enumerate(document.folds, 1)
+        if fold.severity != "notice" or fold.first.sure or (fold.first.sure is None and not fold.first.who)
+    ]
+
+
+def nobody(document: Document, language: Language) -> str:
+    """That nobody was found to be treated differently, before what was noticed besides; empty where somebody was."""
+    if any(fold.severity != "notice" for fold in document.folds):
+        return ""
+    outcome = None if document.verdict is None else document.verdict.outcome
+    if outcome == "meets":
+        lead = msg("Nothing exceeds the limits.")
+    elif outcome == "not_enough_evidence":
+        lead = msg("Nothing is shown to exceed the limits.")
+    else:
+        lead = msg("No check found anybody who is treated differently or served worse.")
+    return msg("{lead} Also noticed:", lead=lead).text(language) if told(document) else lead.text(language)
 
 
 def failures(document: Document, language: Language) -> str:
@@ -117,9 +159,10 @@ def steps(document: Document) -> list[Step]:
     if document.verdict is not None and document.verdict.outcome == "not_enough_evidence":
         found.insert(0, Step(msg("Collect more data on the groups named in the verdict, then repeat the audit.")))
     advised: dict[str, list[Finding]] = {}
-    for first in (fold.first for fold in document.folds):
+    folds = [fold for _, fold in told(document)]
+    for first in (fold.first for fold in folds):
         advised.setdefault(first.remedy or "", []).append(first)
-    for other in (finding for fold in document.folds for finding in fold.others):
+    for other in (finding for fold in folds for finding in fold.others if finding.sure is not False):
         advised.setdefault(other.remedy or "", [other])
     advised.pop("", None)
     found += [Step(REMEDIES[remedy], tuple(findings)) for remedy, findings in advised.items()]
@@ -132,22 +175,6 @@ def _about(document: Document, step: Step, language: Language) -> str:
     people = dict.fromkeys(words.subject_of(document, one, language) for one in named if not one.columns)
     columns = list(dict.fromkeys(column for one in named for column in one.columns))
     return "; ".join([*people, *([words.columns_named(document, columns, language)] if columns else [])])
-
-
-def also_affected(document: Document, fold: Fold, language: Language) -> str:
-    """Other groups of the same attributes that are surely worse off in the same way, with their people; else empty."""
-    first = fold.first
-    people: dict[str, float] = {}
-    for one in fold.others:
-        same = one.code == first.code and set(one.who) == set(first.who) and one.who not in (first.who, first.reference)
-        if same and one.severity != "notice" and one.people is not None and one.people_at_least > 0:
-            who = words.subject_of(document, Fold((one,)), language)
-            people[who] = max(people.get(who, 0.0), one.people.value or 0.0)
-    most = sorted(people, key=lambda who: -people[who])[:ALSO]
-    if not most:
-        return ""
-    groups = ", ".join(msg("{who} (about {n:int})", who=who, n=people[who]).text(language) for who in most)
-    return msg("Also affected: {groups}.", groups=groups).text(language)
 
 
 def examined(document: Document, language: Language) -> str:

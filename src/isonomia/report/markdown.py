@@ -131,11 +131,10 @@ def _first_page(document: Document, language: Language) -> Iterable[str]:
     yield _literal(lead["reason"])
     yield _literal(f"{lead['basis']} {lead['standing']}".strip())
     yield _literal(page["assessment"])
-    if page["affected"]:
-        yield f"## {msg('Who is affected').text(language)}"
-        who = [" ".join(filter(None, (each["message"], each["people"], each["also"]))) for each in page["affected"]]
-        yield _numbered(map(_literal, who))
-        yield page["more_affected"]
+    yield f"## {msg('Who is affected').text(language)}"
+    yield page["nobody"]
+    yield _numbered(_literal(f"{each['message']} {each['people']}".rstrip()) for each in page["affected"])
+    yield page["more_affected"]
     yield f"## {msg('What to do next').text(language)}"
     yield _numbered(
         (f"**{_literal(step['about'])}** · " if step["about"] else "") + _literal(step["advice"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from isonomia.languages import check_language, msg
 from isonomia.report import words
 from isonomia.report.document import Document
-from isonomia.report.first_page import failures
+from isonomia.report.first_page import failures, told
 from isonomia.report.texts import figure, rows, sentence
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ _COLOURS = {
 def summary(document: Document, language: str = "en", *, findings: int = 8) -> Group:
     """What a rich console prints of a report: title, verdict, the criteria that are not met, and the worst findings.
 
-    Findings of several checks about the same people or columns are one line; `findings` bounds the lines.
+    Findings of several checks about the same people or columns are one line; `findings` bounds the lines. Notices about
+    some people that may be chance are left to the report.
 
     Examples
     --------
@@ -59,11 +60,12 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
         more = ", ..." if len(silent) > UNEXAMINED else ""
         without = msg("{n:One check has|# checks have} no result: {names}.", n=len(silent), names=names + more)
         lines.append(Text(without.text(language), style="dim"))
-    if document.findings:
+    entries = [fold for _, fold in told(document)[:findings]]
+    if entries:
         grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
         for head in (msg("Severity"), msg("Finding"), msg("For whom"), msg("Rows"), msg("Figure")):
             grid.add_column(head.text(language), justify="left", overflow="fold")
-        for fold in document.folds[:findings]:
+        for fold in entries:
             finding = fold.first
             described = Text(sentence(finding.message, language))
             if fold.others:
@@ -76,7 +78,7 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
                 Text(figure(finding.estimate, language, finding.format)),
             )
         lines += [Text(""), grid]
-    left = sum(len(fold.findings) for fold in document.folds[findings:])
+    left = len(document.findings) - sum(len(fold.findings) for fold in entries)
     if left > 0:
         lines.append(Text(msg("... and {n:int} more findings in the report.", n=left).text(language), style="dim"))
     return Group(*lines)

@@ -20,7 +20,6 @@ from isonomia.evidence import (
     Result,
     Table,
     benjamini_hochberg,
-    beyond,
     finite,
     normal_p,
     wilson,
@@ -231,5 +230,4 @@ class Coverage:
             evidence="conformal/coverage",
             format="pct",
             remedy="calibrate_width_by_group",
-            people=beyond(figure, 1 - self.alpha, -float(row["n"])),
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from isonomia.audit.check_registry import check
 from isonomia.audit.checks._labels import label_findings
-from isonomia.evidence import THRESHOLDS, Finding, Result, affected
+from isonomia.evidence import THRESHOLDS, Finding, Result
 from isonomia.fairness import duplicates as find_duplicates
 from isonomia.languages import Message, OutcomeName, msg
 from isonomia.languages.words import TRULY_FAVOURABLE
@@ -49,7 +49,6 @@ def duplicates(subject: Subject, **options: Any) -> Result:
                 evidence="duplicates/sets",
                 format="pct",
                 remedy="explain_differing_labels",
-                people=affected(share, share.n),
             )
         )
     if "by_group" in result.tables:

@@ -65,7 +65,6 @@ def missingness(subject: Subject, **options: Any) -> Result:
                 evidence="missingness/missing",
                 format="pct",
                 remedy="explain_missing_values",
-                people=more,
             )
         )
     return replace(result, findings=tuple(findings))

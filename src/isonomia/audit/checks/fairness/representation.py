@@ -9,7 +9,7 @@ import numpy as np
 
 from isonomia.audit.check_registry import check
 from isonomia.counting import tally
-from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Result, Table, beyond, wilson
+from isonomia.evidence import THRESHOLDS, Column, Estimate, Finding, Picture, Result, Table, wilson
 from isonomia.fairness import Group, Representation, form_groups
 from isonomia.fairness import representation as compare_with_population
 from isonomia.languages import ColumnName, Message, People, msg
@@ -168,7 +168,6 @@ def _against_population(against: Representation, subject: Subject) -> list[Findi
                 threshold=row["expected"],
                 p_value=row["p_value"],
                 test=("representation", "population", index),
-                people=beyond(share, row["expected"], -float(len(subject))),
                 evidence="representation/population",
                 format="pct",
                 remedy="collect_rows",
