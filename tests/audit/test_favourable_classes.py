@@ -84,7 +84,7 @@ def test_true_positive_rates_follow_the_class() -> None:
 
 def test_the_favourable_class_leads() -> None:
     report = audited(positive=["approved"])
-    assert report.findings[0].code == "group_fairness.selection_rate[approved]"
+    assert report.findings[0].code == "group_fairness.tpr[approved]", "how those fared who deserved it leads"
     frame = people()
     given = {**ROLES, **MEN, "positive": ["approved", "review"], "checks": ["group_fairness"], "n_boot": 50}
     frame.loc[frame.index[:30], "said"] = "denied"  # of women: 10 approved, 60 in review, 130 denied

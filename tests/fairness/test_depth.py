@@ -285,7 +285,7 @@ def test_compas_story(shared_data: Path) -> None:
     check_story(compas(shared_data))
 
 
-def test_the_best_group_is_the_reference_in_every_way_of_grouping_and_stratum() -> None:
+def test_the_best_group_of_all_rows_is_the_reference_in_every_stratum() -> None:
     rng = np.random.default_rng(0)
     n = 900
     s, r, c = rng.choice(["f", "m"], n), rng.choice(["a", "b", "c"], n), rng.choice(["x", "y"], n)
@@ -300,12 +300,11 @@ def test_the_best_group_is_the_reference_in_every_way_of_grouping_and_stratum() 
         .frame("pandas")
     )
     for names in (["s"], ["r"], ["s", "r"]):
-        for stratum, part in frame.groupby("c"):
-            means = part.groupby(names).apply(lambda rows: np.average(rows["p"], weights=rows["w"]))
-            top = means.idxmax()
-            best = ", ".join(f"{k}={v}" for k, v in zip(names, [top] if len(names) == 1 else top, strict=True))
+        means = frame.groupby(names).apply(lambda rows: np.average(rows["p"], weights=rows["w"]))
+        top = means.idxmax()
+        best = ", ".join(f"{k}={v}" for k, v in zip(names, [top] if len(names) == 1 else top, strict=True))
+        for stratum in ("x", "y"):
             own = found[(found["c"] == stratum) & (found["group"].str.count("=") == len(names))]
             own = own[own["group"].str.startswith(names[0])]
             assert set(own["reference"]) == {best}
             assert len(own) == len(means) - 1
-            assert (own["mean_difference"] <= 0).all()

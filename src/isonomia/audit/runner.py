@@ -21,6 +21,7 @@ from isonomia.audit.examining import examine_all
 from isonomia.audit.finishing import Faults, adjusted, each
 from isonomia.audit.grading import grade
 from isonomia.audit.multiplicity import Families
+from isonomia.audit.reference_named import compared_with
 from isonomia.audit.report import Report
 from isonomia.audit.spec import Spec, read_spec
 from isonomia.audit.spec_options import checks_and_options, with_keys
@@ -86,7 +87,8 @@ def audit(
     missing : "group", "exclude" or "error"
         What happens to rows with a missing protected value.
     reference : optional
-        Whom groups are compared with; by default the privileged groups of the data, else the largest group.
+        Whom groups are compared with; by default the privileged groups of the data, else "best": the best-off group
+        that is large enough, which the report names.
     language : "en" or "pt-BR"
     options : mapping, optional
         Options of single checks, by their code (`isonomia checks NAME` lists them).
@@ -323,6 +325,7 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
     facts["protected"] = [column.name for column in subject.attributes]
     if data is not None and data.privileged:
         facts["privileged"] = {name: [str(value) for value in values] for name, values in data.privileged.items()}
+    facts["reference"] = compared_with(subject)
     facts["task"] = subject.task
     if data is not None and data.roles.weight is not None:
         facts["weight"] = data.roles.weight
@@ -333,7 +336,7 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
     elif data is not None:
         facts["prediction"] = data.roles.prediction
         facts["score"] = list(data.roles.score)
-    return {key: value for key, value in facts.items() if value not in (None, "", [])}
+    return {key: value for key, value in facts.items() if value not in (None, "", [], {})}
 
 
 def _fingerprint(

@@ -163,13 +163,14 @@ class Finding(Record, Shown, kind="finding"):
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings of all checks in one order: what breaks the policy, then severity, then how many people it concerns.
 
-    Of equal severity, protected people come before slices of other columns and before the model as a whole; then the
-    lower bound of the people affected decides (`Finding.people_at_least`), then the magnitude (one that is not a number
-    comes last). What may be chance comes last of its severity. Whatever order the findings come in, they leave in the
-    same one.
+    Of equal severity, protected people come before slices of other columns and before the model as a whole, and groups
+    of one attribute before those of several; then the lower bound of the people affected decides
+    (`Finding.people_at_least`), then the magnitude (one that is not a number comes last). What may be chance comes last
+    of its severity. Whatever order the findings come in, they leave in the same one.
 
-    Of several classes, those that one metric says about the same people stand together, where the one that affects most
-    people would; favourable classes lead.
+    Those about the same people stand together, where the one that affects most of them would: first whether their
+    outcomes are recorded rightly, then how those with a favourable outcome fared, then the rest. Of several classes,
+    those that one metric says about the same people stand together too; favourable classes lead.
     """
     given = tuple(findings)
     return tuple(given[index] for index in ranking(given))
@@ -178,13 +179,17 @@ def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def ranking(findings: Sequence[Finding]) -> list[int]:
     """The indices of findings in the order of `rank`."""
     of_classes: dict[Any, float] = {}
+    of_people: dict[Any, tuple[float, float]] = {}
     for finding in findings:
+        most, largest = of_people.get(_people(finding), (0.0, -math.inf))
+        of_people[_people(finding)] = max(most, finding.people_at_least), max(largest, _size(finding))
         if (classes := _classes(finding)) is not None:
             of_classes[classes] = max(finding.people_at_least, of_classes.get(classes, 0.0))
 
     def key(index: int) -> tuple[Any, ...]:
         finding = findings[index]
-        size = -math.inf if math.isnan(finding.magnitude) else finding.magnitude
+        alone = finding.people_at_least, _size(finding)
+        most, largest = of_people[_people(finding)] if finding.who else alone
         named = [sorted((str(c), str(v)) for c, v in who.items()) for who in (finding.who, finding.reference)]
         about = (finding.code, named, finding.columns, finding.topic, finding.message.text())
         # of two figures of one fact, which count the same people, the difference leads
@@ -195,15 +200,35 @@ def ranking(findings: Sequence[Finding]) -> list[int]:
             SEVERITIES.index(finding.severity),
             finding.sure is False,
             TIERS.index(finding.tier),
+            max(len(finding.who), 1),
+            -round(most, 6),
+            -largest,
+            not finding.who,
+            named[0],
+            _FIRST.index(finding.metric) if finding.metric in _FIRST else len(_FIRST),
             *people,
             *of_class,
             finding.sure is None,
-            -size,
+            -_size(finding),
             -finding.n,
             *about,
         )
 
     return sorted(range(len(findings)), key=key)
+
+
+#: What leads of what is said about the same people: what the other figures rest on, then who deserved the decision.
+_FIRST = ("similar_people", "tpr")
+
+
+def _size(finding: Finding) -> float:
+    return -math.inf if math.isnan(finding.magnitude) else finding.magnitude
+
+
+def _people(finding: Finding) -> Any:
+    """What findings about the same people share that are equally severe."""
+    who = frozenset((str(column), str(value)) for column, value in finding.who.items())
+    return finding.tier, finding.severity, finding.sure is False, who
 
 
 def _classes(finding: Finding) -> Any:

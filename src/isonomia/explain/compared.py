@@ -54,7 +54,7 @@ def attribute_column(subject: Subject, attribute: str | None) -> Codes:
 
 
 def compared_groups(subject: Subject, column: Codes) -> Compared:
-    """The groups of an attribute; the reference is what the settings name, else the largest group."""
+    """The groups of an attribute; the reference is the one named, else the best-off group."""
     codes = column.codes.astype(np.intp)
     who = np.ones(len(codes), dtype=bool)
     if column.missing is not None and subject.settings.missing != "group":
@@ -64,7 +64,7 @@ def compared_groups(subject: Subject, column: Codes) -> Compared:
                 f"{int((~who).sum())} values of '{column.name}' are missing. Drop these rows, or group them."
             )
     present = np.unique(codes[who])
-    first = _reference(subject.settings.reference, column, codes[who])
+    first = _reference(subject.reference, column, codes[who])
     others = [code for code in present if code not in first]
     lookup = np.zeros(column.size, dtype=np.intp)
     lookup[others] = np.arange(1, len(others) + 1)

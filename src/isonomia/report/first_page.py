@@ -5,11 +5,13 @@ It fits one sheet of A4 paper: everything on it is bounded, and the rest of the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isonomia.evidence import Finding, Fold
 from isonomia.evidence.remedies import REMEDIES
 from isonomia.languages import Language, Message, msg
+from isonomia.languages.naming import both
 from isonomia.report import words
 from isonomia.report.document import Document, Verdict
 from isonomia.report.overview import View
@@ -33,6 +35,7 @@ def first_page(document: Document, language: Language) -> View:
         "created": moment(document.created, language),
         "assessment": document.assessment.text(language),
         "lead": lead(document.verdict, language),
+        "reference": _reference(document, entries, language),
         "nobody": nobody(document, language),
         "affected": [
             {
@@ -87,6 +90,18 @@ def told(document: Document) -> list[tuple[int, Fold]]:
         for number, fold in enumerate(document.folds, 1)
         if fold.severity != "notice" or fold.first.sure or (fold.first.sure is None and not fold.first.who)
     ]
+
+
+def _reference(document: Document, entries: Sequence[tuple[int, Fold]], language: Language) -> str:
+    """Whom the groups are compared with where a rule chose it; empty where the page compares nobody."""
+    reference = document.subject.get("reference")
+    known = reference if isinstance(reference, Mapping) else {}
+    compared = [column for _, fold in entries if fold.first.reference for column in fold.who]
+    groups = [known[column] for column in dict.fromkeys(compared) if isinstance(known.get(column), Message)]
+    if not groups:
+        return ""
+    named = msg("Compared with the best-off {n:group|groups}: {groups}.", n=len(groups), groups=both(groups))
+    return sentence(named, language)
 
 
 def nobody(document: Document, language: Language) -> str:
@@ -145,7 +160,7 @@ def lead(verdict: Verdict | None, language: Language) -> View:
 
 @dataclass(frozen=True)
 class Step:
-    """Something to do, and the entries that advise it (else a finding within one); none where it is about the audit."""
+    """Something to do, and whom the entries that advise it are about; nobody where it is about the audit."""
 
     advice: Message
     findings: tuple[Finding, ...] = ()
@@ -162,8 +177,10 @@ def steps(document: Document) -> list[Step]:
     folds = [fold for _, fold in told(document)]
     for first in (fold.first for fold in folds):
         advised.setdefault(first.remedy or "", []).append(first)
-    for other in (finding for fold in folds for finding in fold.others if finding.sure is not False):
-        advised.setdefault(other.remedy or "", [other])
+    for fold in folds:
+        for other in fold.others:
+            if other.sure is not False:
+                advised.setdefault(other.remedy or "", [fold.first])
     advised.pop("", None)
     found += [Step(REMEDIES[remedy], tuple(findings)) for remedy, findings in advised.items()]
     return found[:STEPS] or [Step(msg("Repeat the audit whenever the model or the data change."))]

@@ -131,6 +131,7 @@ def _first_page(document: Document, language: Language) -> Iterable[str]:
     yield _literal(lead["reason"])
     yield _literal(f"{lead['basis']} {lead['standing']}".strip())
     yield _literal(page["assessment"])
+    yield _literal(page["reference"])
     yield f"## {msg('Who is affected').text(language)}"
     yield page["nobody"]
     yield _numbered(_literal(f"{each['message']} {each['people']}".rstrip()) for each in page["affected"])

@@ -52,6 +52,7 @@ SUBJECT: Mapping[str, Message] = {
     "positive": msg("Favourable outcome"),
     "protected": msg("Protected attributes"),
     "privileged": msg("Privileged groups"),
+    "reference": msg("Reference"),
     "weight": msg("Weights"),
     "time": msg("Time"),
     "prediction": msg("Predictions"),

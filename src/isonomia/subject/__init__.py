@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from isonomia.parameters import face
 from isonomia.subject.attributes import dataset_attributes, read_attributes
+from isonomia.subject.best_off import BestOff, is_chosen
 from isonomia.subject.columns import surface_of
 from isonomia.subject.options import AllRoles, Reading, Settings, SubjectOptions
 from isonomia.subject.outcome import Outcome, are_probabilities
@@ -13,6 +14,7 @@ from isonomia.subject.truth import labels_beside
 
 __all__ = [
     "AllRoles",
+    "BestOff",
     "Outcome",
     "Reading",
     "Settings",
@@ -21,6 +23,7 @@ __all__ = [
     "are_probabilities",
     "as_model",
     "dataset_attributes",
+    "is_chosen",
     "is_column",
     "is_table",
     "labels_beside",

@@ -37,7 +37,8 @@ class Settings:
     missing : "group", "exclude" or "error"
         What happens to rows with a missing protected value.
     reference : "largest", "best", "overall", a value, or a mapping from attribute to value(s), optional
-        Whom groups are compared with. By default the privileged groups of the data, else the largest group. Name the
+        Whom groups are compared with. By default the privileged groups of the data, else "best": the group with the
+        most favourable decisions among those with enough rows (see `BestOff`), the same for every metric. Name the
         privileged group and differences read unprivileged - privileged.
     """
 

@@ -13,6 +13,7 @@ from isonomia.events import Progress
 from isonomia.languages import Message, msg
 from isonomia.models import Model, Surface
 from isonomia.subject.attributes import attributes_given
+from isonomia.subject.best_off import BestOff, favour_of
 from isonomia.subject.favourable import favourable_of
 from isonomia.subject.options import Settings
 from isonomia.subject.outcome import Outcome
@@ -58,19 +59,22 @@ class Parts:
         weights = self._weights()
         known = self.known if weights is None else self.known & (weights > 0)
         if settings.reference is None:
-            settings |= {"reference": privileged_of(self.dataset, self.reading.get("privileged")) or "largest"}
+            settings |= {"reference": privileged_of(self.dataset, self.reading.get("privileged")) or "best"}
         truth, surface = self.truth, self.predictions
         if not known.all():
             truth = None if truth is None else truth[known]
             surface = surface.take(known) if len(surface) else surface
             attributes = tuple(column.take(known).observed() for column in attributes)
             weights = None if weights is None else weights[known]
+        favourable = favourable_of(self.predictions, self.dataset, self.model, self.reading)
+        counts = None if self.counts is None else self.counts[known]
         return {
             "dataset": self.dataset,
             "model": self.model if isinstance(self.model, Model) else None,
             "predictions": self.predictions,
             "outcome": Outcome(truth, surface),
-            "favourable": favourable_of(self.predictions, self.dataset, self.model, self.reading),
+            "favourable": favourable,
+            "best_off": BestOff(attributes, favour_of(surface, favourable), weights, counts),
             "attributes": attributes,
             "weights": weights,
             "rows": known,

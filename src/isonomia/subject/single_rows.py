@@ -30,7 +30,7 @@ def in_rows(subject: Subject) -> Subject:
         subject.cache[SAMPLED] = parts.notes
         whole = subject.shared("in_rows", lambda: type(subject)(**parts.fields()))
         notes = (*subject.notes, *parts.notes)
-        return replace(whole, settings=settings, progress=subject.progress, notes=notes)
+        return replace(whole, settings=settings, best_off=subject.best_off, progress=subject.progress, notes=notes)
     if subject.n_given > MAX_ROWS:
         raise NotApplicable(
             msg(

@@ -20,6 +20,7 @@ from isonomia.evidence import Result
 from isonomia.languages import Message, Words, msg
 from isonomia.models import Model, Surface
 from isonomia.subject.attributes import read_attributes
+from isonomia.subject.best_off import BestOff, favour_of
 from isonomia.subject.counts import CountColumns, read_counts
 from isonomia.subject.engine_rows import read_counted
 from isonomia.subject.fingerprint import fingerprint_of
@@ -61,6 +62,8 @@ class Subject:
         The favourable classes: the second of two, of several those that were named; empty where none were.
     given_counts : array of int or None
         How many identical rows each of the rows given stands for; None where each is a row of its own.
+    best_off : BestOff or None
+        Who is best off among all rows, also where the subject is made of some of them.
     """
 
     dataset: Dataset | None
@@ -75,6 +78,7 @@ class Subject:
     notes: tuple[Message, ...] = ()
     favourable: tuple[Any, ...] = ()
     given_counts: NDArray[np.int64] | None = None
+    best_off: BestOff | None = None
     progress: Progress = field(default_factory=Progress)
     cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
@@ -245,7 +249,12 @@ class Subject:
         return self._of_parts(self.data.frequent(sets, least, also=also))
 
     def _of_parts(self, found: Sequence[Dataset | None]) -> list[Subject | None]:
-        return [None if data is None else Subject(**read_counted(data, self.settings).fields()) for data in found]
+        return [
+            None
+            if data is None
+            else replace(Subject(**read_counted(data, self.settings).fields()), best_off=self.best_off)
+            for data in found
+        ]
 
     def sampled(self) -> tuple[Message, ...]:
         """That rows were sampled, where they were since this was asked last."""
@@ -260,7 +269,30 @@ class Subject:
         if data is self.dataset:
             return self
         found = self.shared("by_time", lambda: Subject.of(data, counted=True))
-        return replace(found, model=self.model, settings=self.settings, progress=self.progress, notes=self.notes)
+        return replace(
+            found,
+            model=self.model,
+            settings=self.settings,
+            best_off=self.best_off,
+            progress=self.progress,
+            notes=self.notes,
+        )
+
+    @property
+    def reference(self) -> Any:
+        """Whom groups are compared with: what the settings name, and the best-off group where they name nobody."""
+        given, best = self.settings.reference, self.best_off
+        names = {column.name for column in self.attributes}
+        if best is None or not names <= {*best}:
+            return "largest" if isinstance(given, str) and given == "best" else given
+        least = self.settings.min_per_group
+        if isinstance(given, str) and given == "best":
+            return replace(best, least=least, known={})
+        if isinstance(given, Mapping) and not isinstance(given, BestOff) and not names <= {*given}:
+            several = (list, tuple, set)
+            named = {name: list(value) if isinstance(value, several) else [value] for name, value in given.items()}
+            return replace(best, least=least, named=named, known={})
+        return given
 
     @property
     def task(self) -> Task:
@@ -368,7 +400,10 @@ class Subject:
 
     def with_attributes(self, columns: Sequence[Codes]) -> Subject:
         """The same rows with other groups."""
-        return replace(self, attributes=tuple(columns), cache={})
+        best = BestOff(
+            tuple(columns), favour_of(self.outcome.surface, self.favourable), weights=self.weights, counts=self.counts
+        )
+        return replace(self, attributes=tuple(columns), best_off=best, cache={})
 
     def columns(self, given: Any, what: str) -> tuple[Codes, ...]:
         """Other columns of the same rows as codes: columns given, or names of columns of the data (numbers in bins).
@@ -404,7 +439,9 @@ class Subject:
         return self.shared(
             ("like", data.fingerprint, repr(data.options())),
             lambda: replace(
-                Subject.of(data, self.model, progress=self.progress, counted=counted), settings=self.settings
+                Subject.of(data, self.model, progress=self.progress, counted=counted),
+                settings=self.settings,
+                best_off=self.best_off,
             ),
         )
 

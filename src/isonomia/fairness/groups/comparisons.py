@@ -30,14 +30,15 @@ from isonomia.evidence.score_intervals import Asking, RatePairs
 from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import Measured
+from isonomia.subject import BestOff
 from isonomia.typing import Floats
 
-ReferenceRule = Literal["largest", "best", "overall"]
+ReferenceRule = Literal["largest", "overall"]
 #: Control values without anybody of the reference are named up to this many.
 MAX_NAMED = 5
 #: Why a figure has no interval although there was a bootstrap.
 UNSTEADY = msg("undefined in most bootstrap replicates, so there is no interval")
-Reference = ReferenceRule | str | int | float | bool | Mapping[str, Any]
+Reference = ReferenceRule | BestOff | str | int | float | bool | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Stratum:
     by: tuple[str, ...]
     control: Mapping[str, str]
     members: tuple[int, ...]
-    #: the index of the reference among all sets; None where it depends on the metric ("best")
+    #: the index of the reference among all sets; None where nobody here is of it
     reference: int | None
     reference_name: str = ""
     #: members that are part of the reference: it is made of several groups, or of all
@@ -91,9 +92,7 @@ def strata_of(
         base: int | None
         name, absent = "", False
         within: list[int] = []
-        if reference == "best":
-            base = None
-        elif reference == "overall":
+        if reference == "overall":
             base, name, within = len(groups.groups) + len(extra), "overall", members
             extra.append(np.concatenate([groups.groups[i].cells for i in members]))
         elif reference == "largest":
@@ -153,8 +152,6 @@ def comparing(
     groups: Groups,
     *,
     level: float,
-    min_per_group: int,
-    sizes: NDArray[np.int64],
 ) -> Asking[list[Compared]]:
     """Every group of every stratum against its reference, for every metric.
 
@@ -162,21 +159,23 @@ def comparing(
     part of its reference (everyone, or a union of groups) the interval is that against the others, put on the scale of
     the reference. Odds: the score interval of their ratio. Other metrics: replicates or standard errors.
     """
-    same = all(stratum.absent or stratum.reference is not None for stratum in strata)
-    pairs = [_pairs(part, strata, groups, min_per_group, sizes) for part in measured[: 1 if same else None]]
-    pairs *= len(measured) if same else 1
+    pairs = _pairs(strata, groups)
     rates = [index for index, part in enumerate(measured) if part.rate]
-    compared = yield from _compare_rates([(measured[i], pairs[i]) for i in rates], level)
+    compared = yield from _compare_rates([(measured[i], pairs) for i in rates], level)
     of_rates = dict(zip(rates, compared, strict=True))
     return [
-        of_rates[index] if part.rate else _compare_odds(part, pair, level) if part.odds else _compare(part, pair, level)
-        for index, (part, pair) in enumerate(zip(measured, pairs, strict=True))
+        of_rates[index]
+        if part.rate
+        else _compare_odds(part, pairs, level)
+        if part.odds
+        else _compare(part, pairs, level)
+        for index, part in enumerate(measured)
     ]
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Who is compared with whom, for one metric: indices of sets, references' names, who is part of one."""
+    """Who is compared with whom: indices of sets, references' names, who is part of one."""
 
     group: tuple[int, ...]
     reference: tuple[int, ...]
@@ -184,16 +183,12 @@ class _Pairs:
     within: tuple[bool, ...]
 
 
-def _pairs(
-    measured: Measured, strata: Sequence[Stratum], groups: Groups, min_per_group: int, sizes: NDArray[np.int64]
-) -> _Pairs:
+def _pairs(strata: Sequence[Stratum], groups: Groups) -> _Pairs:
     rows: list[tuple[int, int, str, bool]] = []
     for stratum in strata:
         base = stratum.reference
-        if stratum.absent and base is None:
-            continue
         if base is None:
-            base = best_of(measured, stratum.members, sizes, min_per_group)
+            continue
         name = stratum.reference_name or groups.groups[base].name
         rows += [(member, base, name, member in stratum.within) for member in stratum.members if member != base]
     group, reference, names, within = zip(*rows, strict=True) if rows else ((), (), (), ())
@@ -336,22 +331,15 @@ def adjust(compared: Sequence[Compared]) -> list[Floats]:
     return list(np.split(flat, np.cumsum([part.p_value.size for part in compared])[:-1]))
 
 
-def best_of(measured: Measured, members: Sequence[int], sizes: NDArray[np.int64], min_per_group: int) -> int:
-    """The best-treated group: the best value of a metric that has a direction, the highest of one that has none."""
-    index = np.array(members)
-    large = index[measured.enough(sizes, min_per_group)[index] & ~np.isnan(measured.value[index])]
-    if large.size == 0:
-        return int(index[np.argmax(sizes[index])])
-    sign = -1.0 if measured.metric.higher_is_better is False else 1.0
-    return int(large[np.argmax(sign * measured.value[large])])
-
-
 def _matching(groups: Groups, members: Sequence[int], reference: Any, sizes: NDArray[np.int64]) -> list[int]:
     """The groups that a given reference names; attributes it does not name take their largest such group.
 
     Empty where nobody has all the values it names, each of which somebody has.
     """
     by = groups.groups[members[0]].by
+    if isinstance(reference, BestOff):
+        best = reference.together(by)
+        return [i for i in members if all(_is(groups.groups[i], name, tuple(best[name])) for name in by)]
     named_values = dict(reference) if isinstance(reference, Mapping) else dict.fromkeys(by[:1], reference)
     if not isinstance(reference, Mapping) and len(by) > 1:
         raise SpecError(

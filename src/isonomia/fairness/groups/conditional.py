@@ -20,7 +20,7 @@ from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, msg
 from isonomia.metrics import Measured
 from isonomia.parameters import Choice, Number, validated
-from isonomia.subject import Subject, SubjectOptions
+from isonomia.subject import BestOff, Subject, SubjectOptions
 from isonomia.typing import Floats
 
 
@@ -75,7 +75,7 @@ def conditional_statistical_parity(
         control=control,
     )
     assert found.metrics is not None
-    adjusted, turned = _adjusted(found.metrics, subject.settings.reference, subject.settings.level, subject.backend)
+    adjusted, turned = _adjusted(found.metrics, subject.reference, subject.settings.level, subject.backend)
     notes = (*found.notes, *_strata_notes(found.metrics), *turned)
     return subject.noted(replace(found, tables={"adjusted": adjusted, **found.tables}, notes=notes))
 
@@ -158,7 +158,9 @@ def _by_group_name(result: GroupMetrics) -> dict[tuple[tuple[str, ...], str], di
 def _reference(names: Sequence[str], totals: Mapping[str, float], reference: Any, result: GroupMetrics) -> str:
     """One reference for all strata: the group named by the user where it is a single one, else the largest."""
     assert result.groups is not None
+    (by,) = {group.by for group in result.groups.groups if group.name in names}
     wanted = reference if isinstance(reference, Mapping) else {}
+    wanted = wanted.together(by) if isinstance(wanted, BestOff) else wanted
     allowed = {
         name: [str(one) for one in (value if isinstance(value, list | tuple | set) else [value])]
         for name, value in wanted.items()

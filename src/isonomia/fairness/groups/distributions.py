@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,8 +14,8 @@ from isonomia.data import Backend
 from isonomia.errors import DataError, NotApplicable
 from isonomia.evidence import Column, Picture, Result, Table, benjamini_hochberg
 from isonomia.evidence.intervals import without_bootstrap
-from isonomia.fairness.groups.comparisons import Stratum, strata_of
-from isonomia.fairness.groups.grouping import By, Group, Groups, form_groups, rows_with_attributes
+from isonomia.fairness.groups.comparisons import strata_of
+from isonomia.fairness.groups.grouping import By, Group, form_groups, rows_with_attributes
 from isonomia.fairness.groups.histograms import Histograms
 from isonomia.fairness.groups.tables import group_columns
 from isonomia.languages import msg
@@ -122,10 +122,7 @@ def _distributions(
     groups = form_groups(columns, control=control, by=by, labels=cells.labels)
     of_groups = groups.indicator([group.cells for group in groups.groups])
     sizes = (sum_by(cells.codes, subject.counts, cells.size) @ of_groups).astype(np.int64)
-    strata, extra = strata_of(groups, sizes, settings.reference)
-    if settings.reference == "best":
-        means = _means(subject, numbers, cells, of_groups)
-        strata = _with_best(strata, groups, means, sizes, settings.min_per_group)
+    strata, extra = strata_of(groups, sizes, subject.reference)
     membership = np.hstack([of_groups, groups.indicator(extra)])
     pairs = [
         (member, stratum.reference, stratum.reference_name)
@@ -183,31 +180,6 @@ def _pictures(controls: tuple[str, ...]) -> tuple[Picture, ...]:
 _NOTE = msg(
     "Figures are exact; intervals are a bootstrap on binned counts (at most 128 bins), conservative for distances."
 )
-
-
-def _means(subject: Subject, numbers: Floats, cells: Codes, of_groups: Floats) -> Floats:
-    """The mean prediction of each group; NaN where it has no weight."""
-    w = np.ones(numbers.size) if subject.weights is None else subject.weights
-    w = w if subject.counts is None else w * subject.counts
-    total = sum_by(cells.codes, w, cells.size) @ of_groups
-    sums = sum_by(cells.codes, w * numbers, cells.size) @ of_groups
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(total > 0, sums / total, np.nan)
-
-
-def _with_best(
-    strata: Sequence[Stratum], groups: Groups, means: Floats, sizes: NDArray[np.int64], min_per_group: int
-) -> list[Stratum]:
-    """Each stratum with its group of the highest mean as reference: of those with enough rows, where there are any."""
-    out = []
-    for stratum in strata:
-        known = [i for i in stratum.members if not np.isnan(means[i])]
-        enough = [i for i in known if sizes[i] >= min_per_group] or known
-        if not enough:  # nobody in it has any weight: nothing to compare
-            continue
-        index = max(enough, key=lambda i: means[i])
-        out.append(replace(stratum, reference=index, reference_name=groups.groups[index].name))
-    return out
 
 
 def _check_quantiles(given: Sequence[float]) -> Floats:

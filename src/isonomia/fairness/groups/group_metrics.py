@@ -210,14 +210,14 @@ def _measured(
     groups = form_groups(columns, control=control, by=by, labels=cells.counts.axes[0].labels)
     of_groups = groups.indicator([group.cells for group in groups.groups])
     sizes = (cells.counts.n.sum(axis=(1, 2)) @ of_groups).astype(np.int64)
-    strata, extra = strata_of(groups, sizes, settings.reference)
+    strata, extra = strata_of(groups, sizes, subject.reference)
     everyone = np.ones((len(groups.labels), 1))
     membership = np.hstack([of_groups, groups.indicator(extra), everyone])
     chosen = choose_metrics(metrics, outcome, subject.favourable)
     measured = measure(chosen, cells.of_cells(membership), n_boot=n_boot, seed=settings.seed, level=level)
     gaps = disparities_of(measured, strata, sizes, min_per_group)
     compared, ends = answered(
-        comparing(list(measured.values()), strata, groups, level=level, min_per_group=min_per_group, sizes=sizes),
+        comparing(list(measured.values()), strata, groups, level=level),
         asking_ends([one.gap for one in gaps if one.gap is not None], level),
     )
     tables = {

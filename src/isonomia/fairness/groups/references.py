@@ -10,7 +10,7 @@ from isonomia.evidence import Column, Table
 from isonomia.fairness.groups.group_metrics import group_metrics
 from isonomia.fairness.groups.grouping import By
 from isonomia.languages import Message, msg
-from isonomia.subject import Subject, SubjectOptions
+from isonomia.subject import BestOff, Subject, SubjectOptions
 
 #: The rules that choose a reference by themselves.
 RULES = ("largest", "best", "overall")
@@ -48,8 +48,9 @@ def against_references(
     """
     subject = Subject.of_predictions(data, model, counted=True, **given)
     choices: dict[str, Any] = {rule: rule for rule in RULES}
-    if not (isinstance(subject.settings.reference, str) and subject.settings.reference in RULES):
-        choices["privileged"] = subject.settings.reference
+    named: Any = subject.settings.reference
+    if not isinstance(named, BestOff) and named not in RULES:
+        choices["privileged"] = named
     parts = []
     for name, choice in choices.items():
         found = group_metrics(subject, metrics=[metric], by=by, reference=choice).tables["comparisons"]

@@ -22,7 +22,7 @@ from isonomia.fairness.groups.score import ScoreParts, assessment, score_decisio
 from isonomia.fairness.groups.suite_table import Judged, findings_of, measures_table
 from isonomia.languages import Message, msg
 from isonomia.parameters import Choice, Number, validated
-from isonomia.subject import Outcome, Subject, SubjectOptions
+from isonomia.subject import BestOff, Outcome, Subject, SubjectOptions, is_chosen
 
 CONFIGS: tuple[Config, ...] = get_args(Config)
 
@@ -223,7 +223,7 @@ def suite(
         msg("Fairness suite"),
         tables,
         {"overall_fairness_score": score},
-        findings_of(judged, measures, measured),
+        findings_of(judged, measures, measured, chosen=is_chosen(subject.reference)),
         _pictures(measured),
         (*measured.notes, *_notes(measured, named)),
         config=config,
@@ -238,7 +238,9 @@ def suite(
 
 def _named_reference(subject: Subject) -> Any:
     """The reference group that the user named, by attribute; None where a rule chooses it."""
-    reference, columns = subject.settings.reference, subject.attributes
+    reference, columns = subject.reference, subject.attributes
+    if isinstance(reference, BestOff):
+        return reference.named or None
     if isinstance(reference, Mapping):
         return reference
     if isinstance(reference, str) and reference in RULES:

@@ -16,6 +16,7 @@ from isonomia.evidence import (
     Table,
     affected,
     benjamini_hochberg,
+    pair_level,
     score_difference,
 )
 from isonomia.evidence.affected import NO_COUNT
@@ -25,6 +26,7 @@ from isonomia.fairness.groups.group_metrics import GroupMetrics
 from isonomia.languages import Message, column_names, msg
 from isonomia.languages.naming import both
 from isonomia.languages.words import ARE_SELECTED
+from isonomia.metrics import Measured
 
 ALPHA = 0.05
 #: What the second reports (of the same groups), the first need not repeat.
@@ -147,15 +149,45 @@ def measures_table(judged: Mapping[tuple[tuple[str, ...], str], Judged], tests: 
 
 
 def findings_of(
-    judged: Mapping[tuple[tuple[str, ...], str], Judged], table: Table, measured: GroupMetrics
+    judged: Mapping[tuple[tuple[str, ...], str], Judged], table: Table, measured: GroupMetrics, *, chosen: bool
 ) -> tuple[Finding, ...]:
-    """What is beyond its threshold; an intersection only where it is clearly worse than its attributes alone."""
+    """What is beyond its threshold; an intersection only where it is clearly worse than its attributes alone.
+
+    `chosen` says that groups are compared with the best-off one: then ratios of selection are told against that one.
+    """
     found = []
+    if chosen:
+        judged = {key: _against(key, one, measured) for key, one in judged.items()}
     for ((by, name), one), row in zip(judged.items(), table.rows(), strict=True):
         if not one.exceeds or name.endswith("_mean") or _already_shown(by, name, one, judged):
             continue
         found.append(_finding(by, name, one, row, measured))
     return tuple(found)
+
+
+def _against(key: tuple[tuple[str, ...], str], one: Judged, measured: GroupMetrics) -> Judged:
+    """Disparate impact as the worst ratio to the group that all sections compare with, instead of between extremes."""
+    by, name = key
+    if name != "disparate_impact" or one.figure.value is None or measured.groups is None:
+        return one
+    table, groups = measured.tables["comparisons"], {group.key: i for i, group in enumerate(measured.groups.groups)}
+    ratios: dict[int, float] = {}
+    for row, (metric, group) in enumerate(zip(table["metric"].values, table["group"].keys or (), strict=True)):
+        part, at = measured.measured[metric], groups[group]
+        ratio = table["ratio"].estimate(row).value
+        enough = part.enough(measured.sizes, measured.min_per_group)[at]
+        if metric in one.metrics and measured.groups.groups[at].by == by and enough and ratio is not None:
+            ratios[row] = ratio
+    if not ratios:
+        return one
+    row = min(ratios, key=ratios.__getitem__)
+    metric, group, reference = (table[column].values[row] for column in ("metric", "group", "reference"))
+    figure = table["ratio"].estimate(row, n=one.figure.n, method="score", level=one.figure.level)
+    return replace(
+        one,
+        figure=replace(figure, note=None),
+        worst={**one.worst, "metric": metric, "lowest": group, "highest": reference},
+    )
 
 
 def _already_shown(
@@ -209,11 +241,21 @@ def _people(one: Judged, measured: GroupMetrics) -> Estimate:
     ends = [names.index(one.worst[end]) for end in ("lowest", "highest")]
     (low, high), (few, many) = part.value[ends].tolist(), part.size[ends].tolist()
     level = one.figure.level
-    left, right = score_difference(low * few, few, high * many, many, level)
-    gap = Estimate(low - high, float(left), float(right), n=int(part.n[ends[0]]), method="score", level=level)
+    together = pair_level(level, _compared(part, names[ends[0]], measured))
+    left, right = score_difference(low * few, few, high * many, many, together)
+    gap = Estimate(low - high, float(left), float(right), n=int(part.n[ends[0]]), method="simultaneous", level=level)
     count = float(part.n[ends[0]])
     lacks = name.startswith("selection_rate") or part.metric.higher_is_better
     return affected(gap, count, harm="lack" if lacks else "excess", weighted=bool(measured.values.get("weighted")))
+
+
+def _compared(part: Measured, name: str, measured: GroupMetrics) -> int:
+    """How many groups the pair that is farthest apart was picked from."""
+    assert measured.groups is not None
+    groups = measured.groups.groups
+    (by,) = {group.by for group in groups if group.name == name}
+    enough = part.enough(measured.sizes, measured.min_per_group)
+    return sum(bool(fine) and group.by == by for group, fine in zip(groups, enough, strict=True))
 
 
 def _sentence(by: tuple[str, ...], name: str, one: Judged, measured: GroupMetrics) -> Message:

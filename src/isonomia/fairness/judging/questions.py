@@ -17,7 +17,7 @@ from isonomia.languages import error_message, msg
 from isonomia.metrics import METRICS
 from isonomia.metrics.applicable import TASKS
 from isonomia.policies import Policy, Rule
-from isonomia.subject import Subject
+from isonomia.subject import BestOff, Subject
 from isonomia.typing import Bools, Indices
 
 #: A smaller share of people without a value of an attribute is left out, where the rule has no share of its own; from
@@ -92,7 +92,7 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
     measured = _measured(rule, subject)
     assert measured.groups is not None
     names = measured.judged([METRICS[rule.metric].id])
-    reference = "best" if rule.against == "best" else subject.settings.reference
+    reference = "largest" if rule.against == "best" else subject.reference  # of all pairs none is the reference
     try:
         strata = strata_of(measured.groups, measured.sizes, reference)[0]
     except SpecError as error:
@@ -173,9 +173,11 @@ def _measured(rule: Rule, subject: Subject) -> GroupMetrics:
 
 def _names_reference(reference: Any, by: tuple[str, ...]) -> bool:
     """Whether someone named the group of comparison; a rule such as the largest group has no better-off side."""
+    if isinstance(reference, BestOff):
+        return any(name in reference.named for name in by)
     if isinstance(reference, dict):
         return any(name in reference for name in by)
-    return reference not in ("best", "largest")
+    return bool(reference != "largest")
 
 
 def _pairs(used: Indices, base: int | None, rule: Rule, groups: int) -> tuple[Indices, Indices]:

@@ -35,7 +35,7 @@ def change_between(
     """
     first = Subject.of(before, model, **given)
     sides = (first, first.like(after))
-    parts = [group_metrics(side, metrics=metrics, by=by, reference=first.settings.reference) for side in sides]
+    parts = [group_metrics(side, metrics=metrics, by=by, reference=first.reference) for side in sides]
     level = first.settings.level
     names = ("kind", "metric", "group", "before", "after", "change", "p_value")
     out: dict[str, list[Any]] = {name: [] for name in names}

@@ -145,7 +145,7 @@ def over_time(
     if any(column.name == PERIOD for column in subject.needs_attributes()):
         raise DataError(f"A protected attribute is called '{PERIOD}', which names the periods here; rename it.")
     used = subject if known.all() and subject.rows.all() else subject.take(known)
-    reference = _largest(used) if settings.reference == "largest" else settings.reference
+    reference = _largest(used) if used.reference == "largest" else used.reference
     measured = group_metrics(used, control=(periods,), metrics=metrics, by=by, reference=reference)
     stage.advance()
     min_per_group, level, kind = settings.min_per_group, settings.level, subject.backend

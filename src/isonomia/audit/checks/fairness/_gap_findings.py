@@ -13,7 +13,7 @@ from isonomia.evidence.affected import NO_COUNT, Harm
 from isonomia.fairness import Group, GroupMetrics
 from isonomia.languages import msg
 from isonomia.metrics import Metric
-from isonomia.subject import Subject
+from isonomia.subject import Subject, is_chosen
 
 #: Descriptive, not a decision of the model: never a finding.
 _DESCRIPTIVE = ("base_rate", "mean_label", "npv")
@@ -69,7 +69,7 @@ def _gaps(result: GroupMetrics, subject: Subject) -> list[Gap]:
         spread = float(np.std(subject.surface.continuous)) or 1.0
     gaps: list[Gap] = []
     enough = {name: part.enough(result.sizes, subject.settings.min_per_group) for name, part in result.measured.items()}
-    table = result.tables["comparisons"]
+    table, named = result.tables["comparisons"], not is_chosen(subject.reference)
     for row, key in enumerate(table["group"].keys or ()):
         name, difference, position = table["metric"].values[row], table["difference"].estimate(row), indices[key]
         part, metric, group = result.measured[name], name.split("[")[0], groups[indices[key]]
@@ -78,7 +78,7 @@ def _gaps(result: GroupMetrics, subject: Subject) -> list[Gap]:
         value = float(part.value[position])
         base = value - difference.value
         magnitude = abs(difference.value) / _worth_telling(metric, base, spread)
-        if magnitude < 1 or _is_worse(part.metric, difference.value) is False:
+        if magnitude < 1 or _is_worse(part.metric, difference.value, named=named) is False:
             continue
         same = (one for one in groups if one.by == group.by and one.name == table["reference"].values[row])
         reference = next(same, None)
@@ -118,9 +118,18 @@ def _people(name: str, row: int, position: int, result: GroupMetrics, subject: S
 
 
 def _harm(metric: Metric) -> Harm:
-    """Whether a lower or a higher rate is worse for a group; a selection rate without a direction is one it lacks."""
+    """Whether a lower or a higher rate is worse for a group.
+
+    A selection rate without a direction is one it lacks, and so is a rate of wrongly favourable decisions: the group
+    with fewer of them was shown less leniency.
+    """
     higher = metric.higher_is_better
-    return "lack" if higher or (higher is None and metric.base_id == "selection_rate") else "excess"
+    return "lack" if higher or metric.base_id == "fpr" or _of_selection(metric) else "excess"
+
+
+def _of_selection(metric: Metric) -> bool:
+    """Whether it is how often the favourable decision of two is made, or one of several without a direction."""
+    return metric.base_id == "selection_rate" and metric.higher_is_better is None
 
 
 def _true_means(result: GroupMetrics, position: int, reference: int | None) -> tuple[float, float] | None:
@@ -184,16 +193,17 @@ def _threshold(metric: str) -> str:
     return "mean_gap" if metric in ("mean_prediction", "mean_error") else "rate_gap"
 
 
-def _is_worse(metric: Metric, difference: float) -> bool | None:
+def _is_worse(metric: Metric, difference: float, *, named: bool) -> bool | None:
     """Whether the group is worse off than the reference; None where either direction is worth reporting.
 
     Of several classes a favourable one is worse where it is decided less often, any other where it is decided more
-    often; where nobody said which are favourable, either direction is worth reporting.
+    often; where nobody said which are favourable, either direction is worth reporting. A group with more wrongly
+    favourable decisions is not worse off than the best-off group; where the reference was named, it is told too.
     """
     higher = metric.higher_is_better
-    if metric.base_id in ("fpr", "mean_prediction", "mean_error") or higher is None:
-        return None
-    return (difference < 0) == higher
+    if metric.id in ("selection_rate", "fpr"):
+        return None if named else difference < 0
+    return None if higher is None else (difference < 0) == higher
 
 
 def _remedy(gap: Gap) -> str | None:

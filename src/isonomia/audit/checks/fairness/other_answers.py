@@ -46,7 +46,7 @@ def other_answers(subject: Subject) -> Result:
         seed=settings.seed,
         min_per_group=settings.min_per_group,
         missing=settings.missing,
-        reference=settings.reference,
+        reference=subject.reference,
     )
     tables = {
         "by_group": _renamed(rates.named_tables()["by_group"]),
