@@ -48,7 +48,9 @@ def test_a_fix_that_helps_is_found_and_saved(tmp_path: Path) -> None:
     assert table.loc["none", "verdict"] == "exceeds"
     assert found.best in ("thresholds", "match")
     assert found.verdict == "meets"
-    assert (table.loc[found.best, "gap_high"]) <= 0.15
+    (said,) = (row for row in found.tables["outcomes"].rows() if row["method"] == found.best)
+    assert (said["outcome"], said["by"]) == ("meets", "sex")
+    assert said["value"] == pytest.approx(table.loc[found.best, "gap"])
     assert table.loc["thresholds", "reads_attribute"] == "yes"
     assert set(found.groups["group"].astype(str)) >= {"sex=F", "race=a", "sex=F, race=a", "everyone"}
     assert found.findings[0].code == "mitigation.best"
@@ -217,14 +219,16 @@ def test_bad_policies_are_clear_errors(tmp_path: Path, text: str, message: str) 
 
 
 def test_rules_that_fixes_are_not_judged_by_are_named() -> None:
+    """Rules about checks; one about everyone is judged, though no fix can be tuned for it."""
     rules = [
         {"name": "parity", "metric": "selection_rate", "measure": "difference", "at_most": 0.1},
         {"name": "good enough", "metric": "accuracy", "measure": "value", "at_least": 0.7},
+        {"name": "calm", "kind": "findings", "severity": "critical"},
     ]
     policy = {"id": "own", "title": "Own", "rules": rules}
     goals, ignored = read_goals("disparate_impact", None, policy, "binary", known=["sex"], spread=1.0)
     assert [(goal.criterion, goal.limit) for goal in goals] == [("demographic_parity", 0.1)]
-    assert [rule.name for rule in ignored] == ["good enough"]
+    assert [rule.name for rule in ignored] == ["calm"]
 
 
 def test_chance_that_is_allowed_takes_nothing_away() -> None:
@@ -286,8 +290,7 @@ def test_rules_are_about_their_attributes_and_groups() -> None:
     sex = mitigate(data(frame), LogisticRegression(), attributes="sex", **options)
     assert sex.table.set_index("method").loc["none", "gap"] > 0.2
     assert sex.judged is not None
-    keys = sex.judged.comparison.gaps.keys
-    asked = [(goal.attributes, keys[figure][1]) for goal, figure, _ in sex.judged.each["none"]]
+    asked = [(one.judgement.rule.attributes, one.judgement.by) for one in sex.judged.each["none"]]
     assert sorted(asked) == [((), ("race",)), ((), ("sex",)), (("race",), ("race",))]
     both = mitigate(data(frame), LogisticRegression(), attributes=["sex", "race"], **options)
     assert both.judged is not None
@@ -315,13 +318,13 @@ def test_nothing_meets_a_rule_of_an_attribute_that_is_not_protected() -> None:
         policy = {"id": "own", "title": "Own", "rules": [rule("of sex", attributes=names, at_most=0.9)]}
         found = mitigate(data(applicants(2400)), LogisticRegression(), policy=policy, **options)
         assert found.verdict == outcome
-    assert "not a protected attribute of the data: age" in " ".join(map(str, found.notes))
+    assert "age is not a protected attribute of the data (sex, race)" in " ".join(map(str, found.notes))
     policy = {"id": "own", "title": "Own", "rules": [rule("of rase", attributes=["rase"]), rule("of all")]}
     with pytest.raises(SpecError, match="Did you mean 'race'"):
         mitigate(data(applicants(2400)), LogisticRegression(), policy=policy, **options)
 
 
-def test_groups_below_the_share_of_a_rule_are_not_compared_and_nothing_is_shown_without_them() -> None:
+def test_groups_below_the_share_of_a_rule_are_named_and_do_not_block() -> None:
     frame = applicants(3000)
     frame.loc[:39, "race"] = "c"
     frame.loc[:39, "hired"] = "no"
@@ -349,11 +352,9 @@ def test_groups_below_the_share_of_a_rule_are_not_compared_and_nothing_is_shown_
     assert every.loc["none", "verdict"] == "exceeds"
     assert table.loc["none", "gap"] < 0.1, "40 of 3,000 people are not compared"
     assert table.loc["none", "gap_high"] < 0.2
-    assert table.loc["none", "verdict"] == "not_enough_evidence"
-    assert large.best is None
-    assert "Groups too small to compare, so that no fix is shown to meet the limit: race=c." in [
-        note.text() for note in large.notes
-    ]
+    assert table.loc["none", "verdict"] == "meets"
+    assert large.best == "none"
+    assert "Left out below 2.0% of the people: people with race c (40)." in [note.text() for note in large.notes]
     shown = large.to_frame("criteria")
     assert len(shown.drop_duplicates(["method", "by", "criterion"])) == len(shown), "one row per criterion"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from typing import cast
 
 from isonomia.audit.finishing import Faults
 from isonomia.audit.verdicts.check_criteria import check_criterion, figure_criteria, findings_criterion
@@ -17,6 +18,7 @@ from isonomia.audit.verdicts.missing_criterion import undecided
 from isonomia.audit.verdicts.policy_texts import basis_of, standing_of
 from isonomia.audit.verdicts.verdict_sentences import verdict_sentence
 from isonomia.errors import FAULTS, SpecError
+from isonomia.fairness.judging.limits import worst_of
 from isonomia.languages import Message, Words, msg
 from isonomia.policies import (
     BaseRule,
@@ -79,7 +81,7 @@ def conclude(
         return [findings_criterion(rule, sections, known)] if isinstance(rule, FindingsRule) else decided[rule.id]
 
     criteria = tuple(criterion for rule in policy.rules for criterion in _decided(rule, of, faults))
-    outcome = worst([criterion.outcome for criterion in criteria])
+    outcome = cast(VerdictOutcome, worst_of(criterion.outcome for criterion in criteria))
     reason: Message | None = None
     with faults.of("verdict", TITLE):
         reason = verdict_sentence(outcome, criteria)
@@ -149,19 +151,3 @@ def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section]
 def _known(subject: Subject) -> list[str]:
     """The protected attributes of the data."""
     return [column.name for column in subject.attributes]
-
-
-#: The worst first; the first that occurs is that of all together.
-_WORST_FIRST: tuple[VerdictOutcome, ...] = ("exceeds", "not_enough_evidence", "incomplete", "meets", "documents")
-
-
-def worst(outcomes: Sequence[VerdictOutcome]) -> VerdictOutcome:
-    """The outcome that summarises several; a rule that does not apply leaves the others without a "meets".
-
-    >>> worst(["meets", "not_enough_evidence"])
-    'not_enough_evidence'
-    >>> worst(["meets", "not_applicable"]), worst(["not_applicable"])
-    ('not_enough_evidence', 'not_applicable')
-    """
-    found: VerdictOutcome = next((kind for kind in _WORST_FIRST if kind in outcomes), "not_applicable")
-    return "not_enough_evidence" if found == "meets" and "not_applicable" in outcomes else found

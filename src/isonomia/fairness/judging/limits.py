@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from isonomia.policies import RuleSide
@@ -9,7 +10,7 @@ from isonomia.policies import RuleSide
 #: What the ends of an interval show about a limit.
 Outcome = Literal["meets", "exceeds", "not_enough_evidence"]
 #: The worst first.
-WORST_FIRST: tuple[Outcome, ...] = ("exceeds", "not_enough_evidence", "meets")
+WORST_FIRST = ("exceeds", "not_enough_evidence", "incomplete", "meets", "documents")
 
 
 def outcome_of(
@@ -50,10 +51,14 @@ def outcome_of(
     return "meets" if shown is not None and shown <= limit else "not_enough_evidence"
 
 
-def worst_of(outcomes: list[Outcome]) -> Outcome:
-    """The outcome that summarises several.
+def worst_of(outcomes: Iterable[str]) -> str:
+    """The outcome that summarises several; a rule that does not apply leaves the others without a "meets".
 
     >>> worst_of(["meets", "not_enough_evidence"])
     'not_enough_evidence'
+    >>> worst_of(["meets", "not_applicable"]), worst_of(["not_applicable"])
+    ('not_enough_evidence', 'not_applicable')
     """
-    return next(kind for kind in WORST_FIRST if kind in outcomes)
+    there = {*outcomes}
+    found = next((kind for kind in WORST_FIRST if kind in there), "not_applicable")
+    return "not_enough_evidence" if found == "meets" and "not_applicable" in there else found

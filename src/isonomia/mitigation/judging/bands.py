@@ -48,14 +48,13 @@ class Pairs:
 class Gaps:
     """The gap of every criterion for each way of grouping: values before (F,) and after (M, F), and the pairs behind.
 
-    `keys` are (criterion, attributes) for each figure, `least` the rows that a group must have to be compared, and
-    `left_out` the groups that are not. The first `plain` figures are those that tables show; the others compare larger
+    `keys` are (criterion, attributes) for each figure, `least` the rows that a group must have to be
+    compared. The first `plain` figures are those that tables show; the others compare larger
     groups only, for rules that say so.
     """
 
     keys: tuple[tuple[str, tuple[str, ...]], ...]
     least: tuple[int, ...]
-    left_out: tuple[tuple[int, ...], ...]
     plain: int
     ratio: Bools
     before: Floats
@@ -104,22 +103,21 @@ def gaps_of(measures: Measures, groups: Groups, min_per_group: int, larger: Sequ
     ways: dict[tuple[str, ...], list[int]] = {}
     for number, group in enumerate(groups.groups):
         ways.setdefault(group.by, []).append(number)
-    keys, ratio, pairs, leasts, absent = [], [], [], [], []
+    keys, ratio, pairs, leasts = [], [], [], []
     plain = 0
     for least in dict.fromkeys((min_per_group, *larger)):
-        known: dict[tuple[int, str, tuple[str, ...]], tuple[Pairs | None, set[int]]] = {}  # criteria share rates
+        known: dict[tuple[int, str, tuple[str, ...]], Pairs | None] = {}  # criteria share rates
         for by, members in ways.items():
             for criterion, (metrics, how) in criteria_of(measures).items():
                 for q in metrics:
                     if (q, how, by) not in known:
                         known[q, how, by] = _compared(measures, q, np.array(members), least, how == "ratio")
-                parts = [part for q in metrics if (part := known[q, how, by][0]) is not None]
+                parts = [part for q in metrics if (part := known[q, how, by]) is not None]
                 if parts:
                     keys.append((criterion, by))
                     ratio.append(how == "ratio")
                     pairs.append(_joined(parts))
                     leasts.append(least)
-                    absent.append(tuple(sorted(set().union(*(known[q, how, by][1] for q in metrics)))))
         plain = plain or len(keys)
     if not pairs:
         raise DataError(
@@ -131,7 +129,6 @@ def gaps_of(measures: Measures, groups: Groups, min_per_group: int, larger: Sequ
     return Gaps(
         keys=tuple(keys),
         least=tuple(leasts),
-        left_out=tuple(absent),
         plain=plain,
         ratio=flags,
         before=np.where(flags, np.exp(-before), before),
@@ -140,21 +137,21 @@ def gaps_of(measures: Measures, groups: Groups, min_per_group: int, larger: Sequ
     )
 
 
-def _compared(measures: Measures, q: int, index: Indices, least: int, ratio: bool) -> tuple[Pairs | None, set[int]]:
-    """The differences between the groups with enough rows and a value (of many groups those that come near an end
-    before or after; None where there are fewer than two), and the groups that have too few or none.
+def _compared(measures: Measures, q: int, index: Indices, least: int, ratio: bool) -> Pairs | None:
+    """The differences between the groups with enough rows and a value; None where there are fewer than two.
+
+    Of many groups those that come near an end before or after.
     """
     values = np.vstack([measures.before[q, index][None], measures.after[:, q, index]])
     known = ~np.isnan(values).any(axis=0) & (measures.size[q, index] >= least)
     if ratio:
         known &= (values > 0).all(axis=0)
-    left_out = set(index[~known].tolist())
     if known.sum() > MAX_PAIRED:
         rank = np.where(known, values, np.nan).argsort(axis=1).argsort(axis=1)
         near = ((rank < MAX_PAIRED // 2) | (rank >= known.sum() - MAX_PAIRED // 2)).any(axis=0)
         known &= near
     used = np.asarray(index[known], dtype=np.intp)
-    return (_pairs(measures, q, used, ratio) if used.size >= 2 else None), left_out
+    return _pairs(measures, q, used, ratio) if used.size >= 2 else None
 
 
 def _pairs(measures: Measures, q: int, used: Indices, ratio: bool) -> Pairs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,8 @@ from isonomia.counting import sum_by
 from isonomia.fairness import Groups
 from isonomia.mitigation.judging.bands import Bands, Gaps
 from isonomia.mitigation.judging.paired import Measures
-from isonomia.subject import Subject
+from isonomia.models import Surface
+from isonomia.subject import Outcome, Subject
 from isonomia.typing import Bools, Floats
 
 #: Metrics in which more is better for the people of a group.
@@ -63,6 +64,17 @@ class Comparison:
     def ways(self) -> tuple[tuple[str, ...], ...]:
         """The ways of grouping."""
         return tuple(dict.fromkeys(group.by for group in self.groups.groups))
+
+    def decided(self, name: str) -> Subject:
+        """The people with the decisions of one fix, as an audit of them sees them."""
+        after, subject = self.after[name], self.subject
+        surface = (
+            Surface.of_numbers(after)
+            if subject.task == "regression"
+            else Surface(subject.task, subject.surface.classes, label=after)
+        )
+        outcome = Outcome(subject.outcome.truth, surface)
+        return replace(subject, outcome=outcome, predictions=surface, settings=subject.settings, cache={})
 
     def members(self, by: tuple[str, ...]) -> list[int]:
         """The groups of one way of grouping."""

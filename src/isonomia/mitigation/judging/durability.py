@@ -12,13 +12,13 @@ import numpy as np
 from isonomia.counting import Codes
 from isonomia.errors import DataError, IsonomiaError, SpecError
 from isonomia.evidence import Column, Estimate, Finding, Picture, Result, Table
+from isonomia.fairness.judging.limits import Outcome
 from isonomia.fairness.time.periods import Every, periods_of
 from isonomia.languages import Message, error_message, msg
 from isonomia.languages.naming import as_text
 from isonomia.mitigation.judging.before_after import compare
 from isonomia.mitigation.judging.effect_findings import people_apart
 from isonomia.mitigation.judging.effect_tables import COSTS, cost_of, criterion_titles, number_format
-from isonomia.mitigation.judging.goals import Verdict
 from isonomia.mitigation.judging.judge import Judged, judge
 from isonomia.mitigation.judging.mitigate import try_fixes
 from isonomia.mitigation.judging.mitigated import PAGES, Mitigated
@@ -48,7 +48,7 @@ class Durability(Result):
 
     lasting: tuple[str, ...] = field(default=(), kw_only=True)
     best: str | None = field(default=None, kw_only=True)
-    verdict: Verdict = field(default="not_enough_evidence", kw_only=True)
+    verdict: Outcome = field(default="not_enough_evidence", kw_only=True)
     mitigated: Mitigated | None = field(default=None, kw_only=True, repr=False)
 
     def save(self, path: str | Path, method: str | None = None, *, language: str = "en") -> Path:  # type: ignore[override]
@@ -146,7 +146,15 @@ def _by_period(judged: Judged, periods: Codes, names: Sequence[str]) -> dict[str
             after = {method: decided[rows] for method, decided in comparison.after.items()}
             larger = [least for goal in judged.goals if (least := goal.least(len(rows)))]
             part = compare(subject.take(rows), after, by, level=level, larger=larger)
-            found[name] = judge(part, judged.goals, judged.ways, judged.chances, judged.objective, judged.features)
+            found[name] = judge(
+                part,
+                judged.goals,
+                judged.ways,
+                judged.chances,
+                judged.objective,
+                judged.features,
+                policy=judged.policy,
+            )
         except IsonomiaError as error:  # a group that is too small there, say
             found[name] = as_text(error_message(error))
     if not any(isinstance(one, Judged) for one in found.values()):
@@ -235,7 +243,7 @@ def _periods_table(whole: Judged, periods: Mapping[str, Judged | str]) -> Table:
     )
 
 
-def _methods_table(whole: Judged, known: Mapping[str, Judged], verdicts: Mapping[str, Sequence[Verdict]]) -> Table:
+def _methods_table(whole: Judged, known: Mapping[str, Judged], verdicts: Mapping[str, Sequence[Outcome]]) -> Table:
     """In how many periods each fix meets the limit, and how its gap changed between the first and the last."""
     first, last = next(iter(known.values())), list(known.values())[-1]
     rows = []
@@ -266,7 +274,7 @@ def _methods_table(whole: Judged, known: Mapping[str, Judged], verdicts: Mapping
 
 def _findings(
     known: Mapping[str, Judged],
-    verdicts: Mapping[str, Sequence[Verdict]],
+    verdicts: Mapping[str, Sequence[Outcome]],
     fixes: Sequence[str],
     lasting: Sequence[str],
     best: str | None,

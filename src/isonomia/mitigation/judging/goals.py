@@ -6,13 +6,13 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from isonomia.errors import SpecError, close_to
 from isonomia.evidence import THRESHOLDS
 from isonomia.fairness.criteria.named import CRITERIA, criteria_of_metrics, criterion_of
 from isonomia.mitigation.judging.paired import BINARY, NUMBERS
-from isonomia.policies import BaseRule, Policy, Rule, absent_attributes, check_attributes, load_policy
+from isonomia.policies import BaseRule, Policy, Rule, check_attributes, load_policy
 
 #: The largest difference of rates, and the smallest ratio, unless another limit is given.
 LIMIT, RATIO_LIMIT = 0.05, 0.8
@@ -23,7 +23,6 @@ GOALS = (
 )
 
 PolicyLike = str | Path | Mapping[str, Any] | Policy
-Verdict = Literal["meets", "exceeds", "not_enough_evidence"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class Goal:
         Groups with fewer rows, or a smaller share of them, are not compared; 0 for the setting `min_per_group`.
     deviations : float, optional
         The limit in standard deviations of the true outcomes, where it was set so.
-    absent : tuple of str
-        Attributes that the rule names too and that are not protected: nothing is shown to meet it.
+    rule : str
+        The id of the policy's rule that it stands for; empty for a goal that was named.
     """
 
     criterion: str
@@ -51,7 +50,7 @@ class Goal:
     min_rows: int = 0
     min_share: float = 0.0
     deviations: float | None = None
-    absent: tuple[str, ...] = ()
+    rule: str = ""
 
     def covers(self, way: Sequence[str]) -> bool:
         """Whether it is about the groups of these attributes."""
@@ -75,17 +74,28 @@ class Goal:
         """The metrics that groups are compared by."""
         return _criteria(task)[self.criterion]
 
-    def verdict(self, low: float, high: float) -> Verdict:
-        """What an interval says: the whole of it has to lie on one side of the limit."""
-        if self.ratio:
-            return "meets" if low >= self.limit else "exceeds" if high < self.limit else "not_enough_evidence"
-        return "meets" if high <= self.limit else "exceeds" if low > self.limit else "not_enough_evidence"
+    def rules_for(self, task: str, ways: Sequence[tuple[str, ...]], number: int = 0) -> list[Rule]:
+        """What it asks of the groups of these attributes, as rules that the judge decides."""
+        return [
+            Rule(
+                id=f"{self.criterion}-{metric}-{number}",
+                name=self.criterion,
+                metric=metric,
+                measure="ratio" if self.ratio else "difference",
+                by="all" if any(len(way) > 1 for way in ways) else "each",
+                attributes=tuple(dict.fromkeys(name for way in ways for name in way)),
+                min_share=self.min_share,
+                at_least=self.limit if self.ratio else None,
+                at_most=None if self.ratio else self.limit,
+            )
+            for metric in self.metrics(task)
+        ]
 
 
 def read_goals(
     goal: str, limit: float | None, policy: PolicyLike | None, task: str, *, known: Sequence[str], spread: float
 ) -> tuple[tuple[Goal, ...], tuple[BaseRule, ...]]:
-    """The goals, those of a policy instead of `goal` and `limit`; and the policy's rules that no fix is judged by.
+    """The goals, those of a policy instead of `goal` and `limit`; and the policy's rules that are not about metrics.
 
     `known` are the protected attributes, `spread` the standard deviation of a regression's true outcomes, else 1.
     """
@@ -118,7 +128,7 @@ def read_goal(goal: str, limit: float | None, task: str, *, spread: float) -> Go
 def goals_of(
     policy: PolicyLike, task: str, *, known: Sequence[str], spread: float
 ) -> tuple[tuple[Goal, ...], tuple[BaseRule, ...]]:
-    """What the rules of a policy require of a fix, and the rules that no fix is judged by.
+    """What the rules of a policy let a fix aim at, and the rules that no fix is judged by: those about checks.
 
     Raises
     ------
@@ -129,11 +139,11 @@ def goals_of(
     check_attributes(read.rules, known)
     found: dict[BaseRule, Goal | None] = {}
     for rule in read.rules:
-        goal, absent = _of_rule(rule, _criteria(task), spread), absent_attributes(rule, known)
+        goal = _of_rule(rule, _criteria(task), spread)
         there = tuple(name for name in rule.attributes if name in known) if isinstance(rule, Rule) else ()
-        found[rule] = goal and replace(goal, min_rows=read.min_per_group, attributes=there, absent=absent)
+        found[rule] = goal and replace(goal, min_rows=read.min_per_group, attributes=there, rule=rule.id)
     goals = tuple(one for one in found.values() if one is not None)
-    return goals, tuple(rule for rule, one in found.items() if one is None)
+    return goals, tuple(rule for rule in found if not isinstance(rule, Rule))
 
 
 def _criteria(task: str) -> Mapping[str, tuple[str, ...]]:

@@ -4,17 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, cast
 
 import numpy as np
 
 from isonomia.counting import sum_by
 from isonomia.data import listed
-from isonomia.errors import SpecError
+from isonomia.errors import NotApplicable, SpecError
 from isonomia.evidence.intervals import extremes, spread_of
+from isonomia.fairness.judging.judge import Judgement, judge_metrics
+from isonomia.fairness.judging.limits import Outcome, worst_of
 from isonomia.mitigation.judging.bands import criteria_of
 from isonomia.mitigation.judging.comparison import Comparison
-from isonomia.mitigation.judging.goals import Goal, Verdict
+from isonomia.mitigation.judging.goals import Goal
+from isonomia.policies import Policy, Rule
+from isonomia.subject import Subject
 from isonomia.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """What the judge says of one limit and one way of grouping after a fix, and where it stands among the gaps.
+
+    `goal` and `figure` are None for a rule that groups are not compared by, or whose groups cannot be compared.
+    """
+
+    judgement: Judgement
+    goal: Goal | None
+    figure: int | None
+
+    @property
+    def outcome(self) -> Outcome | Literal["not_applicable"]:
+        """What the judge says."""
+        return self.judgement.outcome
+
+    @property
+    def value(self) -> float | None:
+        """The figure, None where there is none."""
+        evidence = self.judgement.evidence
+        return None if evidence is None or np.isnan(evidence.value) else evidence.value
+
+    @property
+    def excess(self) -> float:
+        """By which share of its limit it is missed, so that other units compare; negative where it is kept."""
+        rule = self.judgement.rule
+        if self.value is None:
+            return -np.inf
+        return rule.sign * (rule.limit - self.value) / max(abs(rule.limit), 1e-12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +63,11 @@ class Judged:
         For each fix the index of the gap that misses its limit most (of the goals and ways of grouping); where none
         does, of the one that did before.
     verdicts : mapping
-        For each fix the worst verdict over goals and ways of grouping.
+        For each fix the worst outcome over everything that is asked of it.
+    each : mapping
+        For each fix what the judge says of every limit and way of grouping: what an audit of its decisions says.
     chances : mapping of float
         The share of decisions left to chance.
-    each : mapping
-        For each fix its verdict by each goal and way of grouping, with the index of the gap.
-    open : tuple
-        Goals and ways of grouping whose groups cannot be compared: no fix is shown to meet them.
-    left_out : tuple of int
-        Groups that the goals are about and that are too small to be compared: no fix is shown to meet them.
     features : tuple of str
         The protected attributes among the features of the model: every fix of it reads them when it decides.
     constant : float
@@ -46,21 +78,25 @@ class Judged:
 
     comparison: Comparison
     goals: tuple[Goal, ...]
+    policy: Policy | None
     ways: tuple[tuple[str, ...], ...]
     figures: Mapping[str, int]
     of: Mapping[str, Goal]
-    verdicts: Mapping[str, Verdict]
-    each: Mapping[str, tuple[tuple[Goal, int, Verdict], ...]]
-    open: tuple[tuple[Goal, tuple[str, ...]], ...]
+    verdicts: Mapping[str, Outcome]
+    each: Mapping[str, tuple[Reached, ...]]
     chances: Mapping[str, float]
-    left_out: tuple[int, ...]
     features: tuple[str, ...]
     objective: str
     constant: float
     worthless: tuple[str, ...]
     front: tuple[str, ...]
     best: str | None
-    verdict: Verdict
+    verdict: Outcome
+
+    @property
+    def not_applicable(self) -> tuple[Rule, ...]:
+        """The rules on metrics that say nothing about decisions like these."""
+        return tuple(one.judgement.rule for one in self.each["none"] if one.outcome == "not_applicable")
 
     def loss(self, name: str) -> float:
         """How much of the objective a fix costs."""
@@ -76,14 +112,11 @@ class Judged:
 
     def excesses(self, name: str) -> list[tuple[float, tuple[str, ...]]]:
         """By which share of its limit a fix misses each goal, and the attributes whose groups that is about."""
-        fix, after = self.comparison.names.index(name), self.comparison.bands.after
-        keys = self.comparison.gaps.keys
-        return [(_excess(goal, float(after.value[fix, index])), keys[index][1]) for goal, index, _ in self.each[name]]
+        return [(one.excess, one.judgement.by) for one in self.each[name] if one.figure is not None]
 
     def excess(self, name: str) -> float:
-        """By which share of its limit a fix misses it; negative where it keeps it."""
-        fix, goal = self.comparison.names.index(name), self.of[name]
-        return _excess(goal, float(self.comparison.bands.after.value[fix, self.figures[name]]))
+        """By which share of its limit a fix misses what it misses most; negative where it keeps all."""
+        return max(excess for excess, _ in self.excesses(name))
 
 
 def judge(
@@ -94,36 +127,49 @@ def judge(
     objective: str,
     features: Sequence[str] = (),
     *,
-    whole: bool = False,
+    policy: Policy | None = None,
 ) -> Judged:
     """The verdict of every fix, the front and the best.
 
-    `whole` says that the goals are a policy's and `ways` all that it covers: one whose groups cannot be compared leaves
-    the verdict open. Otherwise that is an error.
+    With a `policy`, which the goals come from, everything that it asks of metrics is judged; without one the goals are,
+    by `ways`, and ways of grouping that cannot be compared are an error.
     """
+    names, ways = comparison.names, [tuple(way) for way in ways]
+    asked = policy or _policy_of(goals, ways, comparison.subject)
+    goal_of = {goal.rule: goal for goal in goals} if policy else _goal_of(goals, ways, comparison.subject)
+    find = comparison.gaps.find if policy else comparison.gaps.index
     n = len(comparison.subject)
-    asked = [(goal, tuple(way)) for goal in goals for way in ways if goal.covers(way)]
-    find = comparison.gaps.find if whole else comparison.gaps.index
-    found = [(goal, way, find(goal.criterion, way, goal.least(n))) for goal, way in asked]
-    wanted = [(goal, index) for goal, _, index in found if index is not None]
-    unclear = tuple((goal, way) for goal, way, index in found if index is None)
+
+    def reached(name: str) -> tuple[Reached, ...]:
+        said = judge_metrics(asked, comparison.decided(name))
+        found = []
+        for one in (one for judgements in said.values() for one in judgements):
+            if one.fault is not None:
+                raise one.fault
+            goal = goal_of.get(one.rule.id)
+            if policy or one.by in ways:
+                compared = goal is not None and one.by and one.examined
+                figure = find(goal.criterion, one.by, goal.least(n)) if goal is not None and compared else None
+                found.append(Reached(one, goal, figure))
+        return tuple(found)
+
+    each = {name: reached(name) for name in names}
+    wanted = [(one.goal, one.figure) for one in each["none"] if one.goal is not None and one.figure is not None]
     if not wanted:
-        raise no_rule_about(ways)
-    left_out = tuple(sorted(set().union(*(comparison.gaps.left_out[figure] for _, figure in wanted))))
-    unseen = left_out or unclear or any(goal.absent for goal in goals)
-    verdicts: dict[str, Verdict] = {}
-    each: dict[str, tuple[tuple[Goal, int, Verdict], ...]] = {}
+        reasons = [one.judgement.reason for one in each["none"] if one.goal is not None and one.judgement.reason]
+        raise NotApplicable(reasons[0]) if reasons else no_rule_about(ways)
+    verdicts: dict[str, Outcome] = {}
     figures, of = {}, {}
-    for fix, name in enumerate(comparison.names):
-        after = comparison.bands.after
-        ends = [(goal, i, float(after.low[fix, i]), float(after.high[fix, i])) for goal, i in wanted]
-        each[name] = tuple((goal, i, goal.verdict(low, high)) for goal, i, low, high in ends)
-        said = [one for *_, one in each[name]]
-        verdicts[name] = _worst([*said, "not_enough_evidence"] if unseen else said)
-        far = [_excess(goal, float(after.value[fix, i])) for goal, i in wanted]
-        if max(far) <= 0:  # nothing is missed: the figure that was furthest before
-            far = [_excess(goal, float(comparison.bands.before.value[i])) for goal, i in wanted]
-        of[name], figures[name] = wanted[int(np.argmax(far))]
+    for name in names:
+        said = worst_of(one.outcome for one in each[name] if one.outcome != "not_applicable")
+        verdicts[name] = cast(Outcome, said)
+        shown = [one for one in each[name] if one.figure is not None]
+        if max(one.excess for one in shown) <= 0:  # nothing is missed: the figure that was furthest before
+            shown = [one for one in each["none"] if one.figure is not None]
+        worst = max(shown, key=lambda one: one.excess)
+        assert worst.goal is not None
+        assert worst.figure is not None
+        of[name], figures[name] = worst.goal, worst.figure
     cost = {name: loss_of(comparison, comparison.names.index(name), objective)[0] for name in comparison.names}
     constant, loss = _same_for_everyone(comparison, objective)
     worthless = tuple(name for name in cost if cost[name] > loss + 1e-9) if loss >= 0 else ()
@@ -135,18 +181,17 @@ def judge(
     )
     fixes = [name for name in comparison.names if name != "none"] or ["none"]
     failed = all(verdicts[name] == "exceeds" or name in worthless for name in fixes)
-    overall: Verdict = "exceeds" if failed else "not_enough_evidence"
+    overall: Outcome = "exceeds" if failed else "not_enough_evidence"
     return Judged(
         comparison=comparison,
         goals=tuple(goals),
-        ways=tuple(tuple(way) for way in ways),
+        policy=policy,
+        ways=tuple(ways),
         figures=figures,
         of=of,
         verdicts=verdicts,
         each=each,
-        open=unclear,
         chances=chances,
-        left_out=left_out,
         features=tuple(features),
         objective=objective,
         constant=constant,
@@ -163,14 +208,16 @@ def no_rule_about(ways: Sequence[tuple[str, ...]]) -> SpecError:
     return SpecError(f"No rule of the policy is about {named}. Name other `attributes`, or give `goal` and `limit`.")
 
 
-def _worst(verdicts: Sequence[Verdict]) -> Verdict:
-    order: tuple[Verdict, ...] = ("exceeds", "not_enough_evidence", "meets")
-    return next(one for one in order if one in verdicts)
+def _policy_of(goals: Sequence[Goal], ways: Sequence[tuple[str, ...]], subject: Subject) -> Policy:
+    """The goals as a policy, so that one judge decides."""
+    rules = [rule for number, goal in enumerate(goals) for rule in goal.rules_for(subject.task, ways, number)]
+    least = max((goal.min_rows for goal in goals), default=0) or subject.settings.min_per_group
+    return Policy(id="goals", title="goals", min_per_group=least, rules=tuple(rules))
 
 
-def _excess(goal: Goal, value: float) -> float:
-    """By which share of its limit a figure misses it, so that goals of other units can be compared."""
-    return (goal.limit - value if goal.ratio else value - goal.limit) / max(goal.limit, 1e-12)
+def _goal_of(goals: Sequence[Goal], ways: Sequence[tuple[str, ...]], subject: Subject) -> dict[str, Goal]:
+    """The goal behind each rule of `_policy_of`."""
+    return {rule.id: goal for number, goal in enumerate(goals) for rule in goal.rules_for(subject.task, ways, number)}
 
 
 def loss_of(comparison: Comparison, fix: int, objective: str) -> tuple[float, Floats]:

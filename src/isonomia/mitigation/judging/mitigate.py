@@ -18,6 +18,7 @@ from isonomia.mitigation.judging.mitigated import Mitigated
 from isonomia.mitigation.judging.plan import Objective, Plan, check_attributes, choose_attributes
 from isonomia.mitigation.own_fixes import FIX
 from isonomia.parameters import NAMES, SEED, Boolean, Choice, Either, Integer, Number, Several, validated
+from isonomia.policies import load_policy
 from isonomia.subject import Reading, Subject, read_dataset
 
 
@@ -105,14 +106,14 @@ def mitigate(
     Returns
     -------
     Mitigated
-        ``.table`` (a row per method), ``.best``, ``.front``, ``.verdict``, ``.changes``, ``.groups``, ``.levelling``,
-        ``.subgroups``, ``.fitted``, ``.save(path)``.
+        ``.table`` (a row per method), ``.outcomes`` (what each rule says of each), ``.best``, ``.front``, ``.verdict``,
+        ``.changes``, ``.groups``, ``.levelling``, ``.subgroups``, ``.fitted``, ``.save(path)``.
 
     Notes
     -----
     Every person is decided about by a model and a fix fitted without them. All intervals are simultaneous over methods,
-    gaps and groups, so that the best of many is not better by luck. A fix *meets* the goal where the whole interval of
-    the gap does.
+    gaps and groups. Whether a fix *meets* a limit is what an audit of its decisions says under the same policy (the
+    table ``outcomes``).
 
     Examples
     --------
@@ -180,7 +181,8 @@ def try_fixes(
     chosen = check_attributes(known, attributes) if policy is not None else choose_attributes(known, attributes, goals)
     if policy is not None and chosen and not any(goal.covers((name,)) for goal in goals for name in chosen):
         raise no_rule_about([(name,) for name in chosen])
-    plan = Plan(goals=goals, ignored=ignored, attributes=chosen, whole=policy is not None, **options)
+    rules = None if policy is None else load_policy(policy)
+    plan = Plan(goals=goals, ignored=ignored, attributes=chosen, policy=rules, **options)
     judged = None
     if test is not None:
         other = read_dataset(test, {}) if isinstance(test, Dataset) else subject.data.replace(test)

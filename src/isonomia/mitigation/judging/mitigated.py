@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from isonomia.discovery import SubgroupResult
 from isonomia.errors import NotApplicable, SpecError, close_to
 from isonomia.evidence import Result, Tried
+from isonomia.fairness.judging.limits import Outcome
 from isonomia.languages import msg
 from isonomia.mitigation.judging.effect import effect_of
-from isonomia.mitigation.judging.goals import Verdict
 from isonomia.mitigation.judging.judge import Judged
 from isonomia.mitigation.judging.trial import People, Trial
 from isonomia.mitigation.judging.trying import Attempt, build
@@ -48,11 +48,16 @@ class Mitigated(Result):
 
     best: str | None = field(default=None, kw_only=True)
     front: tuple[str, ...] = field(default=(), kw_only=True)
-    verdict: Verdict = field(default="not_enough_evidence", kw_only=True)
+    verdict: Outcome = field(default="not_enough_evidence", kw_only=True)
     fitted: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
     decisions: Mapping[str, NDArray[Any]] = field(default_factory=dict, kw_only=True, repr=False)
     judged: Judged | None = field(default=None, kw_only=True, repr=False)
     found: SubgroupResult | None = field(default=None, kw_only=True, repr=False)
+
+    @property
+    def outcomes(self) -> Any:
+        """What the policy (or the goal) says of each fix: a row for each rule and way of grouping, as in an audit."""
+        return self.to_frame("outcomes")
 
     @property
     def changes(self) -> Any:

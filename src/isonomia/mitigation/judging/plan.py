@@ -26,7 +26,7 @@ from isonomia.mitigation.registry import MITIGATIONS, Mitigation, Stage
 from isonomia.models import Surface
 from isonomia.models.call_threads import threads_to_fit
 from isonomia.models.columns import to_kind
-from isonomia.policies import BaseRule
+from isonomia.policies import BaseRule, Policy
 from isonomia.subject import Outcome, Subject
 from isonomia.typing import Floats
 
@@ -47,9 +47,8 @@ class Plan:
         Rules of the policy that no fix is judged by.
     attributes : tuple of str
         The protected attributes that are fixed; those by which the unchanged model breaks the policy worst where empty.
-    whole : bool
-        Whether the goals are those of a policy: a fix is then judged by all groups that they compare, whichever
-        attributes it works on.
+    policy : Policy or None
+        What the goals come from: a fix is then judged by all that it asks, whichever attributes it works on.
     stages : tuple of str
         Methods of other stages are tried only where they are named.
     parts : int
@@ -70,7 +69,7 @@ class Plan:
     max_seconds: float | None = None
     stages: tuple[Stage, ...] = get_args(Stage)
     parts: int = 1
-    whole: bool = False
+    policy: Policy | None = None
     groups: GroupsOf = "protected"
 
     @property
@@ -113,7 +112,7 @@ class Plan:
                     trial.tune(split, progress.check)
                 persons, found = use_subgroups(self.groups, trial, people, subject, persons)
                 goals = tuple(replace(goal, attributes=()) for goal in self.goals)
-                plan = replace(plan, attributes=(COLUMN,), goals=goals, whole=False)
+                plan = replace(plan, attributes=(COLUMN,), goals=goals, policy=None)
             tried, skipped = _try_all(plan, trial, people, Clock(self.max_seconds, progress))
         verdicts = _judged(persons, trial, tried, plan)
         parts = result_parts(verdicts, tried, skipped)
@@ -134,17 +133,9 @@ class Plan:
             for goal in self.goals
             if goal.deviations is not None
         )
-        absent = dict.fromkeys(name for goal in self.goals for name in goal.absent)
-        if absent:
-            parts["notes"] += (
-                msg(
-                    "The policy also names what is not a protected attribute of the data: {names}. So nothing is shown "
-                    "to meet it.",
-                    names=", ".join(absent),
-                ),
-            )
-        if self.ignored:
-            names = ", ".join(rule.name for rule in self.ignored)
+        ignored = (*self.ignored, *verdicts.not_applicable)
+        if ignored:
+            names = ", ".join(rule.name for rule in ignored)
             parts["notes"] += (msg("Rules of the policy that fixes are not judged by: {names}.", names=names),)
         return Mitigated(
             code="mitigation",
@@ -330,5 +321,7 @@ def _judged(subject: Subject, trial: Trial, tried: dict[str, Attempt], plan: Pla
     columns = getattr(trial.splits[0].train.X, "columns", ())
     read = [column.name for column in subject.attributes if column.name in columns]
     comparison = compare(decided, after, by, larger=larger)
-    ways = comparison.ways if plan.whole else [(name,) for name in chosen] + ([chosen] if len(chosen) > 1 else [])
-    return judge(comparison, plan.goals, ways, chances, plan.objective, read, whole=plan.whole)
+    ways = [(name,) for name in chosen] + ([chosen] if len(chosen) > 1 else [])
+    if plan.policy is not None:
+        return judge(comparison, plan.goals, comparison.ways, chances, plan.objective, read, policy=plan.policy)
+    return judge(comparison, plan.goals, ways, chances, plan.objective, read)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from isonomia.evidence import Column, Estimate, Finding, Picture, Table, yes_no
+from isonomia.fairness.judging.limits import WORST_FIRST
 from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.mitigation.judging.bands import criteria_of
@@ -27,18 +28,13 @@ from isonomia.mitigation.judging.effect_tables import (
     pictures_of,
     price_of,
 )
-from isonomia.mitigation.judging.goals import Verdict
 from isonomia.mitigation.judging.judge import Judged
+from isonomia.mitigation.judging.outcomes_table import OUTCOMES, limit_title, outcomes_table
 from isonomia.mitigation.judging.subgroups import refused_subgroups
 from isonomia.mitigation.judging.trying import Attempt
 from isonomia.mitigation.registry import Mitigation
 
-VERDICTS = {
-    "meets": msg("meets"),
-    "exceeds": msg("exceeds"),
-    "not_enough_evidence": msg("not enough evidence"),
-    "not_tried": msg("not tried"),
-}
+VERDICTS = {**OUTCOMES, "not_tried": msg("not tried")}
 STAGES = {
     "before": msg("before training"),
     "in": msg("in training"),
@@ -53,7 +49,8 @@ Skipped = Mapping[str, tuple[Mitigation, Message | str]]
 def result_parts(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped) -> dict[str, Any]:
     """Tables, values, findings, pictures and notes of the result."""
     comparison = judged.comparison
-    tables = {"methods": methods_table(judged, tried, skipped)}
+    headings = {name: one.entry.title for name, one in tried.items()}
+    tables = {"methods": methods_table(judged, tried, skipped), "outcomes": outcomes_table(judged, headings)}
     makers: dict[str, Callable[[Comparison, int], Table]] = {
         "groups": groups_table,
         "criteria": criteria_table,
@@ -74,7 +71,7 @@ def result_parts(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped)
         "notes": (
             msg("Every person is judged by a model and a fix that were fitted without them."),
             msg("Intervals are simultaneous over all methods, gaps and groups."),
-            *_left_out(judged),
+            *_not_compared(judged),
             *_worthless(judged, tried),
             *_read_features(judged),
             *comparison.subject.notes,
@@ -82,13 +79,26 @@ def result_parts(judged: Judged, tried: Mapping[str, Attempt], skipped: Skipped)
     }
 
 
-def _left_out(judged: Judged) -> tuple[Message, ...]:
-    """Groups that are too small to be compared, so that nothing is shown to be met."""
-    if not judged.left_out:
-        return ()
-    groups = judged.comparison.groups.groups
-    names = together((groups[index].name for index in judged.left_out), "; ")
-    return (msg("Groups too small to compare, so that no fix is shown to meet the limit: {groups}.", groups=names),)
+def _not_compared(judged: Judged) -> tuple[Message, ...]:
+    """Groups that are too small to be compared, what is not in the data, and whom the rules set aside."""
+    questions = [one.judgement.question for one in judged.each["none"]]
+    names = {question.groups[index].name: None for question in questions if question for index in question.unproved}
+    notes = [
+        msg("No fix is shown to meet the policy: {reason}.", reason=one.judgement.reason)
+        for one in judged.each["none"]
+        if one.outcome == "not_enough_evidence" and not one.judgement.examined
+    ]
+    if names:
+        groups = together(names, "; ")
+        notes.append(
+            msg("Groups too small to compare, so that no fix is shown to meet the limit: {groups}.", groups=groups)
+        )
+    aside = {
+        one.judgement.set_aside.text(): one.judgement.set_aside
+        for one in judged.each["none"]
+        if one.judgement.set_aside
+    }
+    return (*notes, *(Message("{remark:first}.", {"remark": remark}) for remark in aside.values()))
 
 
 def _worthless(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Message, ...]:
@@ -300,11 +310,16 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
 
 #: So many of the limits that a fix meets or misses are named in a sentence, the worst first.
 MOST_NAMED = 6
-_ORDER: tuple[Verdict, ...] = ("exceeds", "not_enough_evidence", "meets")
 
 
-def _outcome_by(outcome: Verdict, facts: Mapping[str, Any]) -> Message:
+def _outcome_by(outcome: str, facts: Mapping[str, Any]) -> Message:
     """What a fix does about one limit; its criterion is named where there are several."""
+    if "by" not in facts:
+        if outcome == "exceeds":
+            return msg("exceeds in {criterion:inner} ({after:num}, was {before:num})", **facts)
+        if outcome == "meets":
+            return msg("meets in {criterion:inner} ({after:num}, was {before:num})", **facts)
+        return msg("not shown in {criterion:inner} ({after:num}, was {before:num})", **facts)
     if "criterion" in facts:
         if outcome == "exceeds":
             return msg("exceeds by {by} in {criterion:inner} ({after:num}, was {before:num})", **facts)
@@ -320,17 +335,21 @@ def _outcome_by(outcome: Verdict, facts: Mapping[str, Any]) -> Message:
 
 def _by_limit(judged: Judged, name: str) -> Message | str | None:
     """What a fix does about every limit, the worst first: "exceeds by ethnicity (0.52, was 0.52); meets by sex ..."."""
-    comparison, fix = judged.comparison, judged.comparison.names.index(name)
-    several = len({goal.criterion for goal, *_ in judged.each[name]}) > 1
+    before = {(one.judgement.rule.id, one.judgement.by): one.value for one in judged.each["none"]}
+    several = len({limit_title(one).text() for one in judged.each[name]}) > 1
     parts = []
-    for goal, figure, outcome in sorted(judged.each[name], key=lambda one: _ORDER.index(one[2])):
-        facts: dict[str, Any] = {
-            "by": " x ".join(comparison.gaps.keys[figure][1]),
-            "after": float(comparison.bands.after.value[fix, figure]),
-            "before": float(comparison.bands.before.value[figure]),
-        }
-        criterion = {"criterion": criterion_titles()[goal.criterion]} if several else {}
-        parts.append(_outcome_by(outcome, facts | criterion))
+    said = [one for one in judged.each[name] if one.outcome != "not_applicable"]
+    for one in sorted(said, key=lambda one: WORST_FIRST.index(one.outcome)):
+        found = one.judgement
+        was = before[found.rule.id, found.by]
+        if one.value is None or was is None:  # its reason stands in the table of outcomes
+            continue
+        facts: dict[str, Any] = {"after": one.value, "before": was}
+        if found.by:
+            facts["by"] = " x ".join(found.by)
+        if several or not found.by:
+            facts["criterion"] = limit_title(one)
+        parts.append(_outcome_by(one.outcome, facts))
     if len(parts) > MOST_NAMED:
         parts = [*parts[:MOST_NAMED], msg("and {n:int} more", n=len(parts) - MOST_NAMED)]
     return Message.join(parts)

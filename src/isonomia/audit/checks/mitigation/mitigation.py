@@ -77,7 +77,7 @@ def mitigation(
     """
     subject.needs_outcomes().needs_decisions()
     goals, ignored, why = _goals(goal, limit, policy, subject)
-    whole = goal is None and limit is None and policy is not None and not why
+    asked = policy if goal is None and limit is None and not why else None
     judged, notes = sample_of(subject, max_rows)
     train_part = None if train is None else sample_of(other_rows(subject, train), max_rows)[0]
     estimator = _estimator(subject, train_part is not None, options)
@@ -86,8 +86,8 @@ def mitigation(
     plan = Plan(
         goals=goals,
         ignored=ignored,
-        attributes=tuple(attributes or (() if whole else _furthest(subject, goals[0], options["folds"]))),
-        whole=whole,
+        attributes=tuple(attributes or (() if asked else _furthest(subject, goals[0], options["folds"]))),
+        policy=asked,
         stages=STAGES,
         seed=subject.settings.seed,
         **options,
