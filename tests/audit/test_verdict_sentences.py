@@ -69,19 +69,19 @@ CASES: dict[str, tuple[dict[str, tuple[int, int]], Any, str, str]] = {
         "eeoc",
         "Black people are approved 0.73 times as often as White people (36.7% and 50.0%). The interval is 0.62 to "
         "0.86; the limit is 0.80. Not enough evidence: the figure exceeds the limit, but the interval contains it, so "
-        "this may be due to chance. Groups too small to compare: Native people (10).",
+        "this may be due to chance. Left out below 2.0% of the people: Native people (10).",
         'Pessoas de race Black recebem a decisão "approved" com 0,73 da frequência observada entre pessoas de race '
         "White (36,7% e 50,0%). O intervalo vai de 0,62 a 0,86; o limite é 0,80. Evidência insuficiente: o valor "
-        "ultrapassa o limite, mas o intervalo o contém; pode ser acaso. Grupos pequenos demais para comparar: pessoas "
-        "de race Native (10).",
+        "ultrapassa o limite, mas o intervalo o contém; pode ser acaso. Ficaram fora, abaixo de 2,0% das pessoas: "
+        "pessoas de race Native (10).",
     ),
     "too few": (
         {"White": (300, 600), "Black": (3, 10)},
         "eeoc",
         "Selection rate ratio by race: not enough evidence, since fewer than two groups by race have 30 rows and a "
-        "value. Groups too small to compare: Black people (10).",
+        "value. Left out below 2.0% of the people: Black people (10).",
         "Razão das taxas de seleção por race: evidência insuficiente, pois menos de dois grupos por race têm 30 "
-        "registros e um valor. Grupos pequenos demais para comparar: pessoas de race Black (10).",
+        "registros e um valor. Ficaram fora, abaixo de 2,0% das pessoas: pessoas de race Black (10).",
     ),
     "a difference in points, and one more": (
         {"White": (1770, 2000), "Black": (593, 1000)},
