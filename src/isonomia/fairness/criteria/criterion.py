@@ -15,11 +15,13 @@ from isonomia.fairness.criteria.phrases import rate_sentence
 from isonomia.fairness.groups.gaps import Aggregate, Gap, combine_each, facts, gaps_of, scaled
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import By
+from isonomia.fairness.judging.limits import outcome_of
 from isonomia.languages import Message, OutcomeName, languages, msg, with_people
 from isonomia.languages.naming import both, is_value, together
 from isonomia.languages.words import PREDICTION
 from isonomia.metrics import METRICS
 from isonomia.parameters import Choice, Number, validated
+from isonomia.policies import RuleSide
 from isonomia.subject import Subject, SubjectOptions
 
 #: Largest difference of rates that counts as equal, unless another is given.
@@ -92,7 +94,8 @@ class Criterion(Result):
         figure = self.figure
         if figure.value is None or figure.low is None or figure.high is None:
             return None
-        return not figure.low <= self.threshold <= figure.high
+        side: RuleSide = "at_least" if self._by_ratio else "at_most"
+        return outcome_of(self.threshold, side, figure.low, figure.high) != "not_enough_evidence"
 
     @property
     def by_group(self) -> Any:

@@ -24,6 +24,7 @@ from isonomia.evidence.equivalence import check_margin
 from isonomia.evidence.intervals import error_within
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
 from isonomia.fairness.groups.grouping import BY, By
+from isonomia.fairness.judging.limits import outcome_of
 from isonomia.languages import Message, msg
 from isonomia.metrics import METRIC_NAMES
 from isonomia.parameters import Number, validated
@@ -203,7 +204,8 @@ def _conclusions(same: NDArray[Any], differs: NDArray[Any], difference: Column, 
         elif p < ALPHA:
             conclusions.append(SMALL if q < ALPHA else SAME)
         elif q < ALPHA:
-            outside = gap.low is not None and gap.high is not None and (gap.low > margin or gap.high < -margin)
+            above = outcome_of(margin, "at_most", gap.low, gap.high)
+            outside = "exceeds" in (above, outcome_of(-margin, "at_least", gap.low, gap.high))
             conclusions.append(DIFFERENT if outside and abs(gap.value) > margin else BEYOND)
         else:
             conclusions.append(OPEN)

@@ -23,10 +23,12 @@ from isonomia.evidence.affected import NO_COUNT
 from isonomia.fairness.criteria.criterion import Criterion
 from isonomia.fairness.criteria.phrases import decision_of
 from isonomia.fairness.groups.group_metrics import GroupMetrics
+from isonomia.fairness.judging.limits import outcome_of
 from isonomia.languages import Message, column_names, msg
 from isonomia.languages.naming import both
 from isonomia.languages.words import ARE_SELECTED
 from isonomia.metrics import Measured
+from isonomia.policies import RuleSide
 
 ALPHA = 0.05
 #: What the second reports (of the same groups), the first need not repeat.
@@ -85,11 +87,9 @@ class Judged:
 
     @property
     def settled(self) -> bool:
-        """Whether there is a figure whose interval does not contain the threshold."""
-        figure = self.figure
-        if figure.value is None:
-            return False
-        return figure.low is None or figure.high is None or not figure.low <= self.threshold <= figure.high
+        """Whether the interval of the figure shows on which side of the threshold it lies; without one nothing does."""
+        side: RuleSide = "at_least" if self.measure == "ratio" else "at_most"
+        return outcome_of(self.threshold, side, self.figure.low, self.figure.high) != "not_enough_evidence"
 
     @property
     def outcome(self) -> Message:
