@@ -30,6 +30,7 @@ from isonomia.evidence.score_intervals import (
     answered,
     odds_difference,
     score_odds_ratio,
+    score_ratio,
 )
 from isonomia.typing import Floats
 
@@ -160,6 +161,34 @@ def gaps_of_odds(share: Floats, size: Floats, level: ArrayLike = 0.95) -> Gaps:
     with np.errstate(divide="ignore", invalid="ignore"):
         odds_gap, odds_ratio = extremes(value / (1 - value))
     return replace(found, difference=odds_gap, ratio=odds_ratio)
+
+
+def ratios_to_best(hits: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
+    """The ends of each rate's ratio to the best of G rates, whichever that truly is (comparison with the best).
+
+    That ratio is the smallest of the rate's ratios to all of them, 1 to itself, so its ends are the smallest of their
+    ends, at most 1. The intervals of all pairs hold together (`pair_level`), so all ends do, also those of the rates
+    that came out highest and lowest.
+
+    References
+    ----------
+    J. C. Hsu (1981), Ann. Stat. 9:1026, with score intervals of the ratios.
+
+    Examples
+    --------
+    >>> low, high = ratios_to_best(np.array([40.0, 50.0, 20.0]), np.array([100.0, 100.0, 100.0]))
+    >>> low.round(2).tolist(), high.round(2).tolist()
+    ([0.55, 0.87, 0.23], [1.0, 1.0, 0.66])
+    """
+    count = len(hits)
+    first, second = (index.ravel() for index in np.indices((count, count)))
+    first, second = first[(apart := first != second)], second[apart]
+    counts = hits[first], size[first], hits[second], size[second]
+    each = pair_level(level, count)
+    low, high = np.ones(count), np.ones(count)
+    for ends, found in zip((low, high), agreeing(score_ratio(*counts, each), 1.0, *counts, each), strict=True):
+        np.minimum.at(ends, first, found)
+    return low, high
 
 
 def asking_gaps(rate: Floats, size: Floats, level: ArrayLike = 0.95) -> Asking[Gaps]:

@@ -13,7 +13,7 @@ from isonomia.counting import tally
 from isonomia.errors import NotApplicable
 from isonomia.evidence import Column, Result, Table, wilson
 from isonomia.evidence.intervals import quotient
-from isonomia.evidence.score_intervals import score_ratio
+from isonomia.evidence.simultaneous import ratios_to_best
 from isonomia.fairness import Group, form_groups
 from isonomia.languages import Message, msg
 from isonomia.parameters import Choice, Number, Parameter
@@ -72,7 +72,10 @@ def impact_ratios(subject: Subject, *, rate: Rate, min_share: float) -> Result:
             "shown.",
             share=min_share,
         ),
-        msg("The interval of an impact ratio is that of one comparison; the category with the highest rate has 1."),
+        msg(
+            "The highest rate is the one that came out highest. The intervals of the impact ratios allow for that, and "
+            "hold for all categories of an attribute together."
+        ),
     ]
     if median is not None:
         notes.append(
@@ -128,9 +131,10 @@ def _table(
     valued = (best >= 0) & large
     at = np.maximum(best, 0)
     ratio = np.where(valued, quotient(rate, rate[at]), np.nan)
-    low, high = score_ratio(hits, sizes, hits[at], sizes[at], level)
-    own = valued & (best == np.arange(len(groups)))
-    low, high = (np.where(np.isnan(ratio), np.nan, np.where(own, 1.0, end)) for end in (low, high))
+    low, high = np.full((2, len(groups)), np.nan)
+    for one in np.unique(best[valued]):
+        alike = np.flatnonzero(valued & (best == one) & ~np.isnan(ratio))
+        low[alike], high[alike] = ratios_to_best(hits[alike], sizes[alike].astype(float), level)
     small = msg("less than {share:pct} of the people: left out of the ratio", share=min_share)
     nobody = msg("nobody was selected in any category")
     reasons = [
