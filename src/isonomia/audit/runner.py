@@ -20,6 +20,7 @@ from isonomia.audit.check_registry import Check, Options, choose_checks, read_ch
 from isonomia.audit.examining import examine_all
 from isonomia.audit.finishing import Faults, adjusted, each
 from isonomia.audit.grading import grade
+from isonomia.audit.labels_first import with_labels_first
 from isonomia.audit.multiplicity import Families
 from isonomia.audit.reference_named import compared_with
 from isonomia.audit.report import Report
@@ -274,6 +275,8 @@ def _finished(
     sections = each(sections, lambda alone: with_one_rule(alone, criteria))
     with faults.of("policy", msg("Rules of the policy")):
         sections = with_broken_rules(sections, criteria)
+    with faults.of("labels", msg("Whether labels may be what is biased")):
+        sections = with_labels_first(sections)
     return list(sections)
 
 

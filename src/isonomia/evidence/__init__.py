@@ -7,7 +7,7 @@ from isonomia.evidence.column import Column, Format
 from isonomia.evidence.contingency import chi_square, permutation
 from isonomia.evidence.equivalence import equivalent_means, equivalent_proportions
 from isonomia.evidence.estimate import Estimate, finite
-from isonomia.evidence.finding import SEVERITIES, TIERS, Finding, Severity, Tier, Tried, rank, ranking
+from isonomia.evidence.finding import LABELS, SEVERITIES, TIERS, Finding, Severity, Tier, Tried, rank, ranking
 from isonomia.evidence.folding import Fold, fold, folding
 from isonomia.evidence.intervals import check_level, normal_quantile, percentile, wilson
 from isonomia.evidence.multiplicity import AlphaInvesting, benjamini_hochberg, benjamini_hochberg_among, holm
@@ -46,6 +46,7 @@ __all__ = [
     "Fold",
     "Format",
     "Gaps",
+    "LABELS",
     "Picture",
     "REMEDIES",
     "Result",

@@ -24,6 +24,10 @@ Tier = Literal["policy", "people", "slices", "model"]
 TIERS: tuple[Tier, ...] = ("policy", "people", "slices", "model")
 
 
+#: The topic of findings that outcomes are recorded wrongly for some people, on which error rates rest.
+LABELS = "labels"
+
+
 @dataclass(frozen=True)
 class Tried(Record, kind="tried"):
     """What a fix did about a finding, on people that neither the model nor the fix had seen.
@@ -83,7 +87,8 @@ class Finding(Record, Shown, kind="finding"):
         The attributes or features it is about, where it is about columns rather than about some people.
     topic : str
         The question it answers, where several checks ask it: findings with the same topic about the same columns are
-        read together ("use": does the model use a protected attribute, itself or through other columns?).
+        read together ("use": does the model use a protected attribute, itself or through other columns?; "labels": are
+        the outcomes right that error rates rest on?).
     people : Estimate, optional
         How many people are affected beyond what the reference would have had (see `affected`): positive where they are
         worse off, negative where they are better off. Its note says why it does not exist, where it does not.
@@ -168,9 +173,10 @@ def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     (`Finding.people_at_least`), then the magnitude (one that is not a number comes last). What may be chance comes last
     of its severity. Whatever order the findings come in, they leave in the same one.
 
-    Those about the same people stand together, where the one that affects most of them would: first whether their
-    outcomes are recorded rightly, then how those with a favourable outcome fared, then the rest. Of several classes,
-    those that one metric says about the same people stand together too; favourable classes lead.
+    Those about the same people stand together, where the one that affects most of them would; how those with a
+    favourable outcome fared leads. Of several classes, those that one metric says about the same people stand together
+    too; favourable classes lead. Whether outcomes are recorded rightly (the topic `LABELS`) comes before the rest of
+    the same severity, which takes them as true.
     """
     given = tuple(findings)
     return tuple(given[index] for index in ranking(given))
@@ -200,6 +206,7 @@ def ranking(findings: Sequence[Finding]) -> list[int]:
             SEVERITIES.index(finding.severity),
             finding.sure is False,
             TIERS.index(finding.tier),
+            finding.topic != LABELS,
             max(len(finding.who), 1),
             -round(most, 6),
             -largest,
@@ -217,8 +224,8 @@ def ranking(findings: Sequence[Finding]) -> list[int]:
     return sorted(range(len(findings)), key=key)
 
 
-#: What leads of what is said about the same people: what the other figures rest on, then who deserved the decision.
-_FIRST = ("similar_people", "tpr")
+#: What leads of what is said about the same people: how those fared who deserved the decision.
+_FIRST = ("tpr",)
 
 
 def _size(finding: Finding) -> float:

@@ -39,6 +39,9 @@ def label_findings(
             table["difference"].estimate(index, n=row["n"], method=method, level=subject.settings.level), note=None
         )
         counted = subject.task != "regression"
+        lacking = affected(figure, row["n"] if counted else None, harm=_harm(row.get("class"), subject))
+        if subject.favourable and (lacking.value or 0.0) < 0:
+            continue  # their outcomes are on record as better than those of people like them
         found.append(
             Finding(
                 code,
@@ -54,7 +57,7 @@ def label_findings(
                 threshold=minimum,
                 evidence=evidence,
                 remedy="question_labels",
-                people=affected(figure, row["n"] if counted else None, harm=_harm(row.get("class"), subject)),
+                people=lacking,
             )
         )
     return found

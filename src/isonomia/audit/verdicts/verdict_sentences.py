@@ -41,6 +41,14 @@ class Compared:
 
 
 def compared_sentence(found: Compared, evidence: Evidence) -> Message:
+    """Two groups compared, and that the outcomes on record are taken as true where the figure rests on them."""
+    statement = _compared(found, evidence)
+    if not found.metric.needs_labels:
+        return statement
+    return msg("{statement} This takes the recorded outcomes as true.", statement=statement)
+
+
+def _compared(found: Compared, evidence: Evidence) -> Message:
     """Two groups compared: "Black are selected 0.67 times as often as White (59.3% and 88.5%). ..."."""
     rule, form, style = found.rule, found.metric.format, style_of(found.rule, found.metric)
     who, reference = (People.of(people or {}) for people in found.people)

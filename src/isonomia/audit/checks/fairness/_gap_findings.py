@@ -44,6 +44,7 @@ class Gap:
     people: Estimate
     count: float
     true_means: tuple[float, float] | None = None
+    selected: tuple[float, float] | None = None
 
 
 def gap_findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
@@ -95,6 +96,7 @@ def _gaps(result: GroupMetrics, subject: Subject) -> list[Gap]:
                 people=_people(name, row, position, result, subject),
                 count=_count(name, position, result),
                 true_means=_true_means(result, position, None if reference is None else indices[reference.key]),
+                selected=_selected(name, result, position, None if reference is None else indices[reference.key]),
             )
         )
     return gaps
@@ -135,6 +137,15 @@ def _of_selection(metric: Metric) -> bool:
 def _true_means(result: GroupMetrics, position: int, reference: int | None) -> tuple[float, float] | None:
     """The true means of a group and of its reference, where a regression has them."""
     part = result.measured.get("mean_label")
+    if part is None or reference is None:
+        return None
+    return float(part.value[position]), float(part.value[reference])
+
+
+def _selected(name: str, result: GroupMetrics, position: int, reference: int | None) -> tuple[float, float] | None:
+    """How often the decision is made about all people of a group and of its reference."""
+    label = name.partition("[")[2]
+    part = result.measured.get(f"selection_rate[{label}" if label else "selection_rate")
     if part is None or reference is None:
         return None
     return float(part.value[position]), float(part.value[reference])
@@ -240,6 +251,8 @@ def _finding(gap: Gap, result: GroupMetrics, subject: Subject) -> Finding:
             title=part.metric.title,
             favourable=part.metric.favourable is True,
             true_means=gap.true_means,
+            selected=gap.selected,
+            of_outcomes=part.metric.needs_labels,
         ),
         replace(figure, note=None),
         who=dict(gap.group.texts),

@@ -23,10 +23,13 @@ def sentence(
     title: Message,
     favourable: bool = False,
     true_means: tuple[float, float] | None = None,
+    selected: tuple[float, float] | None = None,
+    of_outcomes: bool = False,
 ) -> Message:
     """The statement about a group and its reference (everyone where there is none).
 
-    `favourable` says that the class of several that it is about is a favourable one.
+    `favourable` says that the class of several that it is about is a favourable one, `of_outcomes` that the figure
+    takes the recorded outcomes as true: the shares of all people that are decided so (`selected`) do not.
     """
     facts = {"group": People.of(group), "reference": People.of(reference or {}), "value": value, "base": base}
     name, _, label = metric.removesuffix("]").partition("[")
@@ -34,8 +37,20 @@ def sentence(
         return _of_numbers(name, title, true_means, facts)
     statement = _statement(metric, facts, favourable)
     if statement is None:
-        return msg("{metric} is {value:pct} for {group} and {base:pct} for {reference}.", metric=title, **facts)
-    return _with_people(statement, people, name, label, {**facts, "n": count})
+        told = msg("{metric} is {value:pct} for {group} and {base:pct} for {reference}.", metric=title, **facts)
+    else:
+        told = _with_people(statement, people, name, label, {**facts, "n": count})
+    if not of_outcomes:
+        return told
+    if selected is None:
+        return msg("{statement} This takes the recorded outcomes as true.", statement=told)
+    return msg(
+        "{statement} This takes the recorded outcomes as true; of all, {own:pct} and {other:pct} {are_selected}.",
+        statement=told,
+        own=selected[0],
+        other=selected[1],
+        are_selected=decision_of(label, favourable=favourable) if label else ARE_SELECTED,
+    )
 
 
 def _statement(metric: str, facts: Mapping[str, Any], favourable: bool) -> Message | None:

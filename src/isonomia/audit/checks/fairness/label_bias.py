@@ -23,7 +23,7 @@ from isonomia.subject import Subject
     title=msg("Label bias"),
     question=msg("Do the labels themselves depend on the group?"),
     purpose="base rates, what an attribute says about the label, labels of similar people",
-    within="full",
+    within="standard",
     parameters=(
         *parameters_of(look_at_labels, max_rows=10_000),
         Parameter("n_boot", N_BOOT.or_none(), None, "bootstrap samples behind the intervals of base rates"),

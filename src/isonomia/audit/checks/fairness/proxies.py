@@ -21,7 +21,7 @@ from isonomia.subject import Subject
     title=msg("Proxies"),
     question=msg("Which columns reveal protected attributes?"),
     purpose="how well each attribute is predicted from the other columns, and which carry it",
-    within="full",
+    within="standard",
     parameters=parameters_of(find_proxies, folds=3, max_rows=10_000),
 )
 def proxies(subject: Subject, **options: Any) -> Result:
