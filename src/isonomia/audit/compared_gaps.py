@@ -8,7 +8,7 @@ intervals of all changes hold together at the level of the reports.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -81,7 +81,8 @@ def compared_gaps(before: Report, after: Report, tolerance: float) -> Table:
     factor's logarithm. Its interval is +- z sqrt(se1^2 + se2^2) with standard errors read off the intervals and z for
     all gaps together.
     """
-    first, second = gaps_of(before), gaps_of(after)
+    second = gaps_of(after)
+    first = _as_in(gaps_of(before), second)
     shared = [key for key in second if key in first]
     level = second[shared[0]].level if shared else 0.95
     z = normal_quantile(simultaneous_level(level, len(shared)))
@@ -110,6 +111,25 @@ def compared_gaps(before: Report, after: Report, tolerance: float) -> Table:
         ),
         msg("Gaps between groups before and after"),
     )
+
+
+def _as_in(found: Mapping[GapKey, Estimate], other: Mapping[GapKey, Estimate]) -> dict[GapKey, Estimate]:
+    """The gaps, with those between the same two groups turned round where the other report has the other reference."""
+    pairs = {(key.metric, key.kind, key.reference, key.name): key for key in other}
+    turned = {}
+    for key, figure in found.items():
+        same = pairs.get((key.metric, key.kind, key.name, key.reference))
+        if same is not None and key not in other and (key.kind == "difference" or figure.low):  # no ratio of 1 to 0
+            turned[same] = _turned(figure, key.kind)
+    return {**found, **turned}
+
+
+def _turned(figure: Estimate, kind: Kind) -> Estimate:
+    """The gap seen from the other group."""
+    ends = [figure.value, figure.high, figure.low]
+    assert None not in ends
+    value, low, high = [-end if kind == "difference" else 1 / end for end in ends if end is not None]
+    return replace(figure, value=value, low=low, high=high)
 
 
 _KINDS: Mapping[Kind, Message] = {"difference": msg("difference"), "ratio": msg("ratio")}

@@ -74,6 +74,7 @@ def _differences(scope: Scope) -> Iterator[Message]:
     if not scope.same_data:
         yield _rows(old, new)
     yield from _settings(old, new)
+    yield from _best_off(old, new)
 
 
 def _absent(report: Report, other: Report) -> list[Section]:
@@ -143,11 +144,25 @@ def _settings(old: Report, new: Report) -> Iterator[Message]:
             )
 
 
+def _best_off(old: Report, new: Report) -> Iterator[Message]:
+    """That another group is best off, so that gaps are taken from another one."""
+    first, second = (report.document.subject.get("reference") for report in (old, new))
+    if not isinstance(first, Mapping) or not isinstance(second, Mapping):
+        return
+    for name, before in first.items():
+        after = second.get(name)
+        if isinstance(before, Message) and isinstance(after, Message):
+            groups = before.params.get("group"), after.params.get("group")
+            if groups[0] != groups[1]:
+                yield msg("Another group is best off: {before} before, {after} now.", before=groups[0], after=groups[1])
+
+
 #: What settings are called; others as they are.
 _VALUES: Mapping[Any, Message] = {
     "group": msg("a group of their own"),
     "exclude": msg("left out"),
     "error": msg("refused"),
+    "best": msg("the best-off group"),
     "None": msg("chosen by the audit"),
 }
 
