@@ -41,37 +41,37 @@ CASES: dict[str, tuple[dict[str, tuple[int, int]], Any, str, str]] = {
     "exceeds": (
         {"White": (1770, 2000), "Black": (593, 1000)},
         "eeoc",
-        "Black people are approved 0.67 times as often as White people (59.3% and 88.5%). The interval is 0.63 to "
+        "Of Black people, 59.3% are approved; of White people, 88.5%: a ratio of 0.67. The interval is 0.63 to "
         "0.71; the limit is 0.80.",
-        'Pessoas de race Black recebem a decisão "approved" com 0,67 da frequência observada entre pessoas de race '
-        "White (59,3% e 88,5%). O intervalo vai de 0,63 a 0,71; o limite é 0,80.",
+        '59,3% das pessoas de race Black recebem a decisão "approved"; das pessoas de race White, 88,5%: '
+        "razão de 0,67. O intervalo vai de 0,63 a 0,71; o limite é 0,80.",
     ),
     "meets": (
         {"White": (1770, 2000), "Black": (880, 1000)},
         "eeoc",
-        "Black people are approved 0.99 times as often as White people (88.0% and 88.5%). The interval is 0.97 to "
+        "Of Black people, 88.0% are approved; of White people, 88.5%: a ratio of 0.99. The interval is 0.97 to "
         "1.00; the limit is 0.80. The limit is met.",
-        'Pessoas de race Black recebem a decisão "approved" com 0,99 da frequência observada entre pessoas de race '
-        "White (88,0% e 88,5%). O intervalo vai de 0,97 a 1,00; o limite é 0,80. O limite é respeitado.",
+        '88,0% das pessoas de race Black recebem a decisão "approved"; das pessoas de race White, 88,5%: '
+        "razão de 0,99. O intervalo vai de 0,97 a 1,00; o limite é 0,80. O limite é respeitado.",
     ),
     "could be a breach": (
         {"White": (30, 60), "Black": (27, 60)},
         "eeoc",
-        "Black people are approved 0.90 times as often as White people (45.0% and 50.0%). The interval is 0.61 to "
+        "Of Black people, 45.0% are approved; of White people, 50.0%: a ratio of 0.90. The interval is 0.61 to "
         "1.00; the limit is 0.80. Not enough evidence: the figure meets the limit, but a value as low as 0.61 cannot "
         "be ruled out.",
-        'Pessoas de race Black recebem a decisão "approved" com 0,90 da frequência observada entre pessoas de race '
-        "White (45,0% e 50,0%). O intervalo vai de 0,61 a 1,00; o limite é 0,80. Evidência insuficiente: o valor "
+        '45,0% das pessoas de race Black recebem a decisão "approved"; das pessoas de race White, 50,0%: '
+        "razão de 0,90. O intervalo vai de 0,61 a 1,00; o limite é 0,80. Evidência insuficiente: o valor "
         "respeita o limite, mas não se pode descartar um valor tão baixo quanto 0,61.",
     ),
     "could be chance, and someone left out": (
         {"White": (300, 600), "Black": (110, 300), "Native": (3, 10)},
         "eeoc",
-        "Black people are approved 0.73 times as often as White people (36.7% and 50.0%). The interval is 0.62 to "
+        "Of Black people, 36.7% are approved; of White people, 50.0%: a ratio of 0.73. The interval is 0.62 to "
         "0.86; the limit is 0.80. Not enough evidence: the figure exceeds the limit, but the interval contains it, so "
         "this may be due to chance. Left out below 2.0% of the people: Native people (10).",
-        'Pessoas de race Black recebem a decisão "approved" com 0,73 da frequência observada entre pessoas de race '
-        "White (36,7% e 50,0%). O intervalo vai de 0,62 a 0,86; o limite é 0,80. Evidência insuficiente: o valor "
+        '36,7% das pessoas de race Black recebem a decisão "approved"; das pessoas de race White, 50,0%: '
+        "razão de 0,73. O intervalo vai de 0,62 a 0,86; o limite é 0,80. Evidência insuficiente: o valor "
         "ultrapassa o limite, mas o intervalo o contém; pode ser acaso. Ficaram fora, abaixo de 2,0% das pessoas: "
         "pessoas de race Native (10).",
     ),
@@ -119,13 +119,13 @@ def test_labels_of_the_file_are_spoken() -> None:
     rows = {"sex": ["F"] * 500 + ["M"] * 500, "decision": ["1"] * 200 + ["0"] * 300 + ["1"] * 400 + ["0"] * 100}
     labels = {"sex": {"F": "women", "M": "men"}, "decision": {"1": "admitted"}}
     data = iso.Dataset(rows, prediction="decision", positive="1", protected=["sex"], labels=labels)
-    assert said(data, "eeoc")[0].startswith("Women are admitted 0.50 times as often as men (40.0% and 80.0%).")
+    assert said(data, "eeoc")[0].startswith("Of women, 40.0% are admitted; of men, 80.0%: a ratio of 0.50.")
 
 
 def test_a_figure_at_the_limit_is_told_apart_from_it() -> None:
     """0.798 is not written as "0.80; the limit is 0.80"."""
     english, _ = said(applicants(White=(50_000, 100_000), Black=(39_900, 100_000)), "eeoc")
-    assert "0.798 times" in english
+    assert "a ratio of 0.798" in english
 
 
 def test_the_worst_criterion_comes_first_and_the_closest_where_all_are_met() -> None:

@@ -49,7 +49,7 @@ def compared_sentence(found: Compared, evidence: Evidence) -> Message:
 
 
 def _compared(found: Compared, evidence: Evidence) -> Message:
-    """Two groups compared: "Black are selected 0.67 times as often as White (59.3% and 88.5%). ..."."""
+    """Two groups compared: "Of Black people, 59.3% are selected; of White people, 88.5%: ..."."""
     rule, form, style = found.rule, found.metric.format, style_of(found.rule, found.metric)
     who, reference = (People.of(people or {}) for people in found.people)
     one, other = (amount(value, form) for value in found.values)
@@ -59,7 +59,7 @@ def _compared(found: Compared, evidence: Evidence) -> Message:
         ratio = amount(evidence.value, style, limit=rule.limit)
         if found.of_selection:
             return msg(
-                "{who:first} {are_selected} {ratio} times as often as {reference} ({one} and {other}). {tail}",
+                "Of {who}, {one} {are_selected}; of {reference}, {other}: a ratio of {ratio}. {tail}",
                 are_selected=decision_of(found.favourable, favourable=True) if found.favourable else ARE_SELECTED,
                 ratio=ratio,
                 tail=tail,

@@ -13,14 +13,6 @@ _RATES: Mapping[str, tuple[Message | None, Message]] = {
     "selection_rate": (None, ARE_SELECTED),
     "tpr": (TRULY_FAVOURABLE, ARE_SELECTED),
     "fpr": (TRULY_UNFAVOURABLE, ARE_SELECTED),
-    "ppv": (
-        msg("who {are_selected}", are_selected=ARE_SELECTED),
-        msg("are people {favourable}", favourable=TRULY_FAVOURABLE),
-    ),
-    "npv": (
-        msg("with an unfavourable decision"),
-        msg("are people {favourable}", favourable=TRULY_UNFAVOURABLE),
-    ),
     "accuracy": (None, msg("get a correct decision")),
 }
 
@@ -40,9 +32,18 @@ def rate_sentence(metric: str, group: Any, value: float, other: Any, base: float
     >>> str(rate_sentence("tpr", "women", 0.5, "men", 0.75))
     'Of people whose true outcome is favourable, 50.0% of women and 75.0% of men are selected.'
     >>> str(rate_sentence("ppv[wait]", "women", 0.5, "men", 0.75))
-    'Of people who get the decision "wait", 50.0% of women and 75.0% of men are people whose true outcome is "wait".'
+    'Of decisions for "wait", 50.0% are right for women and 75.0% for men.'
     """
     name, _, label = metric.removesuffix("]").partition("[")
+    if (decisions := _right(name, label)) is not None:
+        return msg(
+            "Of {decisions}, {value:pct} are right for {group} and {base:pct} for {other}.",
+            decisions=decisions,
+            group=group,
+            other=other,
+            value=value,
+            base=base,
+        )
     phrases = _of_class(label).get(name) if label else _RATES.get(name)
     if phrases is None:
         return None
@@ -77,9 +78,13 @@ def _of_class(label: str) -> Mapping[str, tuple[Message | None, Message]]:
         "selection_rate": (None, decided),
         "tpr": (true, decided),
         "fpr": (false, decided),
-        "ppv": (msg("who {are_selected}", are_selected=decided), msg("are people {favourable}", favourable=true)),
-        "npv": (
-            msg('who get a decision other than "{outcome}"', outcome=own),
-            msg("are people {favourable}", favourable=false),
-        ),
     }
+
+
+def _right(name: str, label: str) -> Message | None:
+    """The decisions of which a metric says how many are right; None where it says something else."""
+    if not label:
+        return {"ppv": msg("favourable decisions"), "npv": msg("unfavourable decisions")}.get(name)
+    own = OutcomeName(label)
+    of_class = {"ppv": msg('decisions for "{outcome}"', outcome=own)}
+    return (of_class | {"npv": msg('decisions against "{outcome}"', outcome=own)}).get(name)

@@ -275,20 +275,20 @@ def _sentence(by: tuple[str, ...], name: str, one: Judged, measured: GroupMetric
         )
     if name in WITHOUT_USUAL and one.sentence is not None:
         return msg(
-            "{measure} by {by} is {value:num}, below {threshold:num}; there is no usual threshold. {sentence}",
+            "{sentence} {measure} by {by}: {value:num}; there is no usual threshold.",
             sentence=one.sentence,
             **facts,
         )
     if one.worst.get("units") == "rate" and one.measure == "difference" and one.sentence is not None:
         return msg(
-            "{measure} by {by}: a gap of {value:points} points; the usual threshold is {threshold:points} points. "
-            "{sentence}",
+            "{sentence} {measure} by {by}: a gap of {value:points} points; the usual threshold is {threshold:points} "
+            "points.",
             sentence=one.sentence,
             **facts,
         )
     if one.sentence is not None:
         return msg(
-            "{measure} by {by} is {value:num}; the usual threshold is {threshold:num}. {sentence}",
+            "{sentence} {measure} by {by}: {value:num}; the usual threshold is {threshold:num}.",
             sentence=one.sentence,
             **facts,
         )

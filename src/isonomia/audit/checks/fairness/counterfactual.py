@@ -83,19 +83,18 @@ def _findings(result: Counterfactual, moved: float, spread: float | None) -> tup
 def _sentence(route: str, facts: Mapping[str, Any]) -> Message:
     if route == "flip":
         return msg(
-            "For {rate:pct} of people the decision changes if only {attribute} changes: {people:int} of {n:int} "
-            "({low:int} to {high:int}).",
+            "Changing nothing but {attribute} turns the decision of {people:int} of {n:int} people ({rate:pct}).",
             **facts,
         )
     if route == "graph":
         return msg(
-            "For {rate:pct} of people the decision changes if {attribute} and its effects change: {people:int} of "
-            "{n:int} ({low:int} to {high:int}).",
+            "Changing {attribute} and what follows from it turns the decision of {people:int} of {n:int} people "
+            "({rate:pct}).",
             **facts,
         )
     return msg(
-        "For {rate:pct} of people the decision changes if the columns that predict {attribute} are as in another "
-        "group: {people:int} of {n:int} ({low:int} to {high:int}).",
+        "Giving the columns that predict {attribute} the values of another group turns the decision of {people:int} of "
+        "{n:int} people ({rate:pct}).",
         **facts,
     )
 
