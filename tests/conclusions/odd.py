@@ -69,6 +69,24 @@ def reads_origin(rows: Any) -> Any:
 
 
 @situation(
+    "The model reads the origin: equally skilled Mirra are refused.",
+    "exceeds",
+    1,
+    first="Mirra",
+    about=DECISIONS,
+    says=[(r"nothing but origin", r"apenas origin")],
+    never=OTHERS,
+    doors=("python", "stored"),
+)
+def a_model_that_reads_the_origin() -> Modelled:
+    rows = people(alike)
+    rng = np.random.default_rng(1)
+    skill = rng.normal(size=2400)
+    rows |= {"skill": skill, "deserved": answers(skill + 0.5 * rng.normal(size=2400) > 0)}
+    return Modelled(Asked(rows, ROLES, EEOC), reads_origin)
+
+
+@situation(
     "The model reads skill, which has nothing to do with origin.", "meets", 0, nobody=True, doors=("python", "stored")
 )
 def a_model_that_reads_skill() -> Modelled:
@@ -77,24 +95,6 @@ def a_model_that_reads_skill() -> Modelled:
     skill = rng.normal(size=6000)
     rows |= {"skill": skill, "deserved": answers(skill + 0.5 * rng.normal(size=6000) > 0)}
     return Modelled(Asked(rows, ROLES, EEOC), lambda table: answers(np.asarray(table["skill"]) > 0))
-
-
-@situation(
-    "Risk scores: of Mirra, the most, who did not reoffend 55% were rated low, of Lunda 77%; nobody is privileged.",
-    None,
-    0,
-    first="Mirra",
-    never=[(r"fewer of", r"menos de")],
-)
-def risk_of_people_who_did_not_reoffend() -> Asked:
-    rng = np.random.default_rng(0)
-    origin = np.where(rng.random(6000) < 0.6, "Mirra", "Lunda").astype(object)
-    again = rng.random(6000) < np.where(origin == "Mirra", 0.51, 0.39)
-    low = rng.random(6000) < np.select(
-        [(origin == "Mirra") & again, again, origin == "Mirra"], [0.28, 0.48, 0.55], 0.77
-    )
-    rows = {"origin": origin, "reoffended": np.where(again, "high", "low"), "rated": np.where(low, "low", "high")}
-    return Asked(rows, {"target": "reoffended", "prediction": "rated", "positive": "low", "protected": ["origin"]})
 
 
 @situation(
@@ -146,6 +146,33 @@ def a_sure_and_small_gap() -> Asked:
 
 
 @situation(
+    "Of 20 Vess nobody is granted, of 4,000 others half: too few to compare, few enough for the rule to leave out.",
+    "meets",
+    0,
+    says=["Vess"],
+)
+def twenty_of_whom_nobody_is_granted() -> Asked:
+    rows = people(alike, n=4020)
+    rows["origin"][:20] = "Vess"
+    rows["decision"][:20] = "refused"
+    return Asked(rows, ROLES, EEOC)
+
+
+@situation(
+    "The outcome of a third of the people is not known; of Mirra 30% are granted, of Lunda 60%.",
+    "exceeds",
+    1,
+    first="Mirra",
+    about=DECISIONS,
+    never=OTHERS,
+)
+def outcomes_that_are_partly_unknown() -> Asked:
+    rows = people(by_origin, n=3600)
+    rows["deserved"][np.random.default_rng(1).random(3600) < 1 / 3] = None
+    return Asked(rows, ROLES, EEOC)
+
+
+@situation(
     "Outcomes and decisions are 0 and 1; of Mirra 30% are granted, of Lunda 60%.",
     "exceeds",
     1,
@@ -170,6 +197,23 @@ def names_that_look_like_markup() -> Asked:
     rows = people(by_origin)
     rows["origin"][rows["origin"] == "Mirra"] = "<b>Mirra</b> | co."
     return Asked(rows, ROLES, EEOC)
+
+
+@situation(
+    "Of three origins Mirra are granted 30%, Vess 45%, Lunda 60%.",
+    "exceeds",
+    1,
+    first="Mirra",
+    about=DECISIONS,
+    says=["Vess"],
+    never=OTHERS,
+)
+def two_of_three_groups() -> Asked:
+    rng = np.random.default_rng(0)
+    origin = rng.choice(["Mirra", "Vess", "Lunda"], 4500).astype(object)
+    said = rng.random(4500) < np.select([origin == "Mirra", origin == "Vess"], [0.3, 0.45], 0.6)
+    rows = {"origin": origin, "guild": rng.choice(["Tarn", "Ovel"], 4500), "decision": answers(said)}
+    return Asked(rows | {"deserved": answers(rng.random(4500) < 0.2 + 0.6 * said)}, ROLES, EEOC)
 
 
 @situation(

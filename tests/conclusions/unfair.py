@@ -74,6 +74,21 @@ def unfair_at_an_intersection_that_the_rule_asks_for() -> Asked:
 
 
 @situation(
+    "Half of everybody is granted, but of the deserving Mirra 55% and of the deserving Lunda 85%.",
+    "exceeds",
+    1,
+    first="Mirra",
+    never=OTHERS,
+)
+def unfair_in_errors_alone() -> Asked:
+    rows = people(alike, n=4000)
+    rng = np.random.default_rng(1)
+    right = rng.random(4000) < np.where(rows["origin"] == "Mirra", 0.55, 0.85)
+    said = (rows["deserved"] == "granted") == right
+    return Asked(rows | {"decision": answers(said)}, ROLES, {"policy": "engineering"})
+
+
+@situation(
     "Of Lunda 70% deserve it, of Mirra 40%, and errors are as frequent in both: the rule about selection is broken.",
     "exceeds",
     1,
@@ -101,15 +116,19 @@ def a_perfect_model_and_unequal_outcomes() -> Asked:
 
 
 @situation(
-    "Of Mirra, who are the most, 30% are granted, of Lunda 60%; nobody is named as privileged.",
+    "Scores are too low for everybody by as much; of Mirra far fewer are granted.",
     None,
     0,
     first="Mirra",
     about=DECISIONS,
-    never=[*OTHERS, (r"fewer of", r"menos de")],
+    never=OTHERS,
 )
-def the_largest_group_is_worse_off() -> Asked:
-    return Asked(people(by_origin, mirra=0.7), ROLES)
+def a_score_and_no_policy() -> Asked:
+    rows = people(by_origin, n=3000, good=0.6)
+    rng = np.random.default_rng(1)
+    said = rows["decision"] == "granted"
+    score = np.where(said, rng.uniform(0.5, 0.7, 3000), rng.uniform(0.0, 0.3, 3000))
+    return Asked(rows | {"score": score}, ROLES | {"score": "score"})
 
 
 @situation(
@@ -149,6 +168,23 @@ def ages_in_bands() -> Asked:
     said = rng.random(3000) < np.select([age < 25, age < 60], [0.3, 0.55], 0.75)
     rows = {"age": age, "decision": answers(said), "deserved": answers(rng.random(3000) < 0.2 + 0.6 * said)}
     return Asked(rows, ROLES | {"protected": {"age": [25, 60]}}, EEOC)
+
+
+@situation(
+    "Of Mirra 10% get the post that people want, of Lunda 30%; of three posts.",
+    "exceeds",
+    1,
+    first="Mirra",
+    says=["manage"],
+    never=OTHERS,
+)
+def several_classes() -> Asked:
+    rows = people(alike, n=3000)
+    rng = np.random.default_rng(1)
+    leads = rng.random(3000) < np.where(rows["origin"] == "Mirra", 0.1, 0.3)
+    post = np.where(leads, "manage", rng.choice(["advise", "guard"], 3000)).astype(object)
+    truth = np.where(rng.random(3000) < 0.7, post, rng.permutation(post)).astype(object)
+    return Asked(rows | {"decision": post, "deserved": truth}, ROLES | {"positive": "manage"}, EEOC)
 
 
 @situation(
