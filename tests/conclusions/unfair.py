@@ -279,6 +279,22 @@ def rows_that_repeat() -> Asked:
 
 
 @situation(
+    "Mirra were granted as often as Lunda for two years, and then less than half as often.",
+    None,
+    0,
+    first="Mirra",
+    about=DECISIONS,
+    says=["2023"],
+)
+def a_model_that_drifted() -> Asked:
+    n = 4800
+    year = np.repeat(["2021-06-01", "2022-06-01", "2023-06-01", "2024-06-01"], n // 4).astype(object)
+    late = year >= "2023"
+    rows = people(lambda origin, guild: np.where(late & (origin == "Mirra"), 0.2, 0.5), n=n)
+    return Asked(rows | {"day": year}, ROLES | {"time": "day", "protected": ["origin"]})
+
+
+@situation(
     "The rows weigh thousands each: the page speaks of people who are in the data.",
     "exceeds",
     1,

@@ -217,6 +217,8 @@ def alerts_of(series: Series, gaps: Series, changes: Mapping[str, Any]) -> tuple
                 {
                     "kind": changes["kind"][index].text("en"),
                     **row,
+                    "before": changes["before"][index],
+                    "after": changes["after"][index],
                     "change_low": low,
                     "change_high": high,
                     "p_value": changes["p_value"][index],

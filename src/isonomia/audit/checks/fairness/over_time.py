@@ -11,7 +11,8 @@ from isonomia.audit.naming import metric_title
 from isonomia.evidence import THRESHOLDS, Estimate, Finding, Result
 from isonomia.fairness import OverTime
 from isonomia.fairness import over_time as over_time_metrics
-from isonomia.languages import People, msg
+from isonomia.languages import Message, People, msg
+from isonomia.metrics import METRICS
 from isonomia.parameters import parameters_of
 from isonomia.subject import Subject
 
@@ -74,8 +75,10 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
                 level=subject.settings.level,
             )
             message = msg(
-                "Since {period}, the gap in {metric} between {group} and {reference} has changed by {change:num}.",
+                "Since {period}, the gap in {metric:inner} between {group} and {reference} is {after}; before it was "
+                "{before}.",
                 **facts,
+                **{end: _gap(alert["metric"], alert[end]) for end in ("before", "after")},
             )
             found.append(
                 Finding(
@@ -90,6 +93,7 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
                     p_value=alert["p_value"],
                     test=("over_time", "changes", alert["row"]),
                     evidence="over_time/changes",
+                    topic="time",
                     remedy="explain_change",
                 )
             )
@@ -109,3 +113,10 @@ def _findings(result: OverTime, subject: Subject) -> tuple[Finding, ...]:
                 )
             )
     return tuple(found)
+
+
+def _gap(metric: str, value: float) -> Message:
+    """A gap in the unit of its metric: rates in points."""
+    if metric in METRICS and METRICS[metric].format == "pct":
+        return msg("{x:points} points", x=value)
+    return Message("{x:num}", {"x": value})
