@@ -36,6 +36,24 @@ def test_the_subgroup_is_shown(people: Path) -> None:
     shown = runner.invoke(app, ["discover", "subgroups", str(people), *ROLES, "--metric", "fpr", "--k", "1"])
     assert shown.exit_code == 0, shown.output
     assert "sex = F, race = c" in shown.stdout
+    first, question = shown.stdout.splitlines()[:2]
+    assert first == "1 of 1 subgroup is more than chance."
+    assert question == "The question: which subgroups differ most from everyone by false positive rate?"
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
+def test_subgroups_that_may_be_chance_are_called_so_first(tmp_path: Path, language: str) -> None:
+    """Errors that have nothing to do with anybody: the method lists the five worst, and none of them stands."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 900)
+    said = np.where(rng.random(900) < 0.2, 1 - y, y)
+    columns = {name: rng.choice(["a", "b", "c"], 900) for name in ("sex", "race", "job")}
+    path = tmp_path / "chance.csv"
+    pl.DataFrame(columns | {"y": y, "said": said}).write_csv(path)
+    words = ["discover", "subgroups", str(path), *ROLES, "--method", "divexplorer", "--metric", "error_rate"]
+    shown = runner.invoke(app, [*words, "--lang", language])
+    told = {"en": "None of 5 is more than chance.", "pt-BR": "Nenhum dos 5 vai além do acaso."}[language]
+    assert shown.stdout.splitlines()[0] == told
 
 
 def test_json_and_a_file(people: Path, tmp_path: Path) -> None:

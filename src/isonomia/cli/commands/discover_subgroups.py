@@ -86,6 +86,8 @@ def _show(screen: Screen, result: SubgroupResult) -> None:
         "p_value",
     }
     hidden |= {"outcome", "diff_outcome", "overlap"}
+    for one in result.lead:
+        screen.say(one)
     screen.table(table.without(*hidden), title=result.title.text(screen.language))
     for note in result.notes:
         screen.say(note)

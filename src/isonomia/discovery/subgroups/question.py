@@ -229,7 +229,7 @@ def _assemble(
     clock: Clock,
     sent: tuple[int, int],
 ) -> SubgroupResult:
-    table = present.subgroup_table(problem, search)
+    table, found = present.subgroup_table(problem, search), search.subgroups
     notes: list[Message] = [*search.notes, *(() if problem.counted is None else problem.counted.notes)]
     if not search.complete and clock.over:
         notes.append(msg("The time limit ended the search early: subgroups not reached may be worse than those shown."))
@@ -245,7 +245,7 @@ def _assemble(
         notes.append(msg("This method found no subgroup that differs."))
     return SubgroupResult(
         code=f"subgroups.{method.id}",
-        title=msg("Subgroups treated differently ({method})", method=method.id),
+        title=msg("Subgroups that differ most ({method})", method=method.id),
         tables={"subgroups": table, **search.tables},
         values=search.values,
         findings=present.findings_of(method.id, search, table, problem.by_name),
@@ -256,6 +256,7 @@ def _assemble(
         complete=search.complete,
         subgroups=search.subgroups,
         features=problem.by_name,
+        measures=tuple({str(one): one for one in (each.measure or search.measure for each in found)}.values()),
         details=search.details,
         outcome=problem.outcome if problem.counted is None else None,
     )

@@ -14,6 +14,8 @@ from isonomia.discovery.result import SearchResult
 from isonomia.discovery.subgroups.method import Subgroup
 from isonomia.errors import SpecError
 from isonomia.evidence import Result
+from isonomia.evidence.power import ALPHA
+from isonomia.languages import Message, msg
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,6 +37,8 @@ class SubgroupResult(SearchResult):
         False where the limit of time or memory cut the search short.
     subgroups : tuple of Subgroup
         The conditions as codes, row by row of the table.
+    measures : tuple of Message
+        What was examined: "errors", "false positives".
     details : object
         What the method has to offer for further questions (DivExplorer: all frequent subgroups).
     """
@@ -42,8 +46,30 @@ class SubgroupResult(SearchResult):
     complete: bool = True
     subgroups: tuple[Subgroup, ...] = ()
     features: Mapping[str, Codes] = field(default_factory=dict)
+    measures: tuple[Message, ...] = ()
     details: Any = None
     outcome: NDArray[np.float64] | None = None
+
+    @property
+    def lead(self) -> tuple[Message, ...]:
+        """The question that the search answers, and how many subgroups are more than chance."""
+        asked = self._question()
+        p_values = np.asarray(self.tables["subgroups"]["p_adjusted"].values, dtype=float)
+        tested = p_values[~np.isnan(p_values)]
+        if not tested.size:
+            return asked
+        stand, n = int((tested < ALPHA).sum()), int(tested.size)
+        if not stand:
+            return (msg("{n:The one subgroup listed is not|None of # is} more than chance.", n=n), *asked)
+        return (msg("{stand:int} of {n:# subgroup is|# subgroups are} more than chance.", stand=stand, n=n), *asked)
+
+    def _question(self) -> tuple[Message, ...]:
+        if not self.measures:
+            return ()
+        named = self.measures[0]
+        for one in self.measures[1:]:
+            named = Message("{measures}, {one}", {"measures": named, "one": one})
+        return (msg("The question: which subgroups differ most from everyone by {measures}?", measures=named),)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
