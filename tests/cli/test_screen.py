@@ -130,6 +130,30 @@ def test_stages_have_bars_of_their_own_in_the_language_of_the_reader(monkeypatch
             assert described() == [("Executando as verificações", 2, 3)]
 
 
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("en", "Running checks: 1 of 3 · Searching for pairs"),
+        ("pt-BR", "Executando as verificações: 1 de 3 · Buscando pares"),
+    ],
+)
+def test_a_log_says_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPatch, language: str, line: str) -> None:
+    monkeypatch.setattr(progress_bar, "LINE_AFTER", 0.02)
+    log = io.StringIO()
+    monkeypatch.setattr("sys.stderr", log)
+    deadline = time.monotonic() + 60
+    bar = ProgressBar(Screen(language=language), msg("Reading"))
+    with bar as progress, progress.stage("audit", msg("Running checks"), total=3) as checks:
+        checks.at(1)
+        progress.stage("pairs", msg("Searching for pairs"), total=0).at(40)
+        while line not in log.getvalue().splitlines() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert line in log.getvalue().splitlines()
+    told = log.getvalue()
+    time.sleep(0.1)
+    assert log.getvalue() == told  # nothing after the end
+
+
 @pytest.mark.parametrize(("stream", "screen"), [(io.StringIO, Screen()), (Terminal, Screen(quiet=True))])
 def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], screen: Screen) -> None:
     monkeypatch.setattr(progress_bar, "PATIENCE", 0.01)

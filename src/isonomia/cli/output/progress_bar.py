@@ -1,14 +1,15 @@
-"""Progress bars for people who wait: after a second, on a terminal, never in the way of output."""
+"""Progress for people who wait, on stderr: bars on a terminal after a second, elsewhere a line now and then."""
 
 from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from isonomia.events import Event, Progress, stages_after
-from isonomia.languages import Message
+from isonomia.languages import Message, msg
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -17,12 +18,15 @@ if TYPE_CHECKING:
 
 #: Seconds before anything is shown.
 PATIENCE = 1.0
+#: Seconds before the first line where there is no terminal; each next one comes after twice as many, up to the last.
+LINE_AFTER, LINE_AT_LEAST_EVERY = 10.0, 60.0
 
 
 class ProgressBar:
     """Shows the stages of long work on stderr, one bar for each, once it takes longer than a second.
 
-    A stage that does not know how many parts it has gets a bar that only moves.
+    A stage that does not know how many parts it has gets a bar that only moves. Where stderr is no terminal, such as in
+    the log of a run, a line says now and then how far each stage is.
 
     Examples
     --------
@@ -40,8 +44,7 @@ class ProgressBar:
         self._tasks: dict[tuple[str, ...], Any] = {}
         self._lock = threading.Lock()
         self._closed = False
-        self._timer = threading.Timer(PATIENCE, self._show)
-        self._timer.daemon = True
+        self._timer: threading.Timer | None = None
 
     @property
     def shown(self) -> bool:
@@ -49,19 +52,45 @@ class ProgressBar:
         return self._bars is not None
 
     def __enter__(self) -> Progress:
-        if not self._screen.quiet and sys.stderr.isatty():
-            self._timer.start()
+        if not self._screen.quiet:
+            if sys.stderr.isatty():
+                self._after(PATIENCE, self._show)
+            else:
+                self._after(LINE_AFTER, lambda: self._tell(LINE_AFTER))
         return Progress(self._receive)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._timer.cancel()
         with self._lock:
             self._closed = True
+            if self._timer is not None:
+                self._timer.cancel()
             if self._bars is not None:
                 self._bars.stop()
                 self._bars = None
+
+    def _after(self, seconds: float, do: Callable[[], None]) -> None:
+        self._timer = threading.Timer(seconds, do)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _tell(self, waited: float) -> None:
+        """A line about the stages under way, and the next one later."""
+        with self._lock:
+            if self._closed:
+                return
+            self._screen.remark(" · ".join(self._line(one) for one in self._stages))
+            seconds = min(2 * waited, LINE_AT_LEAST_EVERY)
+            self._after(seconds, lambda: self._tell(seconds))
+
+    def _line(self, stage: Event) -> str:
+        text = stage.message.text(self._screen.language)
+        if not stage.total:
+            return text
+        return msg("{stage}: {done:int} of {total:int}", stage=text, done=stage.done, total=stage.total).text(
+            self._screen.language
+        )
 
     def _receive(self, event: Event) -> None:
         with self._lock:
