@@ -100,10 +100,10 @@ def test_the_verdict_alone_says_how_it_is() -> None:
     lines = text_of(to_html(example("binary", "exceeds"), extent="first_page"))
     assert REASON.text() in lines
     assert f"How this policy decides: {BASIS} Status: in force." in lines
-    assert not [line for line in lines if "Issues in" in line or "alike" in line or "passed" in line]
+    assert not [line for line in lines if line.startswith("Found: ") or "alike" in line or "passed" in line]
     without = text_of(to_html(example("binary", None), extent="first_page"))
     assert "No policy was given, so there is no verdict." in without
-    assert any(line.startswith("Issues in 1 of 1 check") for line in without)
+    assert any(line.startswith("Found: 2 critical") for line in without)
 
 
 def test_people_are_counted_where_they_are_worse_off() -> None:

@@ -16,7 +16,7 @@ from isonomia.report.markdown import escape, table_text
 def test_it_says_what_was_found(document: Document) -> None:
     text = to_markdown(document)
     assert text.startswith("# Audit of Middle\n")
-    assert "Issues in 1 of 3 checks: 6 critical findings, 5 warnings and 5 notices." in text
+    assert "Found: 6 critical findings, 5 warnings and 5 notices." in text
     assert "Checks: 2 without issues, 1 with issues, 2 without a result, 5 in total." in text
     assert "**Exceeds the policy's limits**" in text
     assert "| 12.0% \\[10.0%, 15.0%\\] |" in text
@@ -46,7 +46,7 @@ def test_one_check_is_one(document: Document) -> None:
         next(section for section in document.sections if section.outcome == outcome) for outcome in ("passed", "issue")
     )
     alone = replace(document, sections=(issue,)).assessment
-    assert alone.text() == "Issues in 1 of 1 check: 6 critical findings, 5 warnings and 5 notices."
+    assert alone.text() == "Found: 6 critical findings, 5 warnings and 5 notices."
     calm = replace(document, sections=(passed,)).assessment
     assert calm.text("pt-BR") == "Nenhum problema em 1 verificação."
 

@@ -311,12 +311,7 @@ class Document(Shown):
             return msg("No issues in {ran:# check|# checks}.", ran=ran)
         *others, last = [counted(n, grade) for grade, n in grades.items() if n]
         listed = [Message("{one}, {other}", {"one": others[0], "other": others[1]})] if len(others) == 2 else others
-        return msg(
-            "Issues in {issues:int} of {ran:# check|# checks}: {found}.",
-            ran=ran,
-            issues=counts["issue"],
-            found=both([*listed, last]),
-        )
+        return msg("Found: {found}.", found=both([*listed, last]))
 
 
 def counted(n: int, grade: Severity) -> Message:

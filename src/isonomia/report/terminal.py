@@ -22,7 +22,7 @@ _COLOURS = {
     "exceeds": "red",
     "not_enough_evidence": "yellow",
     "not_applicable": "dim",
-    "documents": "blue",
+    "documents": "default",
     "incomplete": "yellow",
     "critical": "red",
     "warning": "yellow",
