@@ -153,3 +153,33 @@ def test_the_command_ends_as_the_function(tmp_path: Path) -> None:
     assert done.exit_code == 3
     assert "Not examined again" in done.output
     assert "Nothing got worse" not in done.output
+
+
+@cache
+def granted(rate: float, n: int = 4000) -> iso.Report:
+    """80% of A and so many of B are granted; the rule is about the ratio."""
+    rows = people(n)
+    rng = np.random.default_rng(1)
+    rows["granted"] = (rng.random(n) < np.where(rows["race"] == "A", 0.8, rate)).astype(int)
+    data = iso.Dataset(rows, prediction="granted", protected=["race"], name=f"release {rate}")
+    return iso.audit(data, checks=STANDARD, policy="eeoc")
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
+def test_a_model_that_was_fixed(language: str) -> None:
+    found = iso.compare(granted(0.4), granted(0.78))
+    assert found.exit_code == 0
+    text = shown(found, language)
+    assert {"en": "Verdict now: meets", "pt-BR": "Veredito atual: atende"}[language] in text
+    assert {"en": "Nothing got worse", "pt-BR": "Nada piorou"}[language] in text
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
+def test_a_model_that_got_worse(language: str) -> None:
+    found = iso.compare(granted(0.78), granted(0.4))
+    assert found.exit_code == 1
+    text = shown(found, language)
+    assert {"en": "Nothing got worse", "pt-BR": "Nada piorou"}[language] not in text
+    worse = str(found.sentences[0])
+    assert "meets before, exceeds now" in worse
+    assert worse.index("race B") < worse.index("race A")
