@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.statistics.setting import Trials, setting
 from isonomia.audit.checks.fairness.impact_ratios import impact_ratios
 from isonomia.evidence.simultaneous import ratios_to_best
+from isonomia.fairness import group_metrics
 from isonomia.subject import Subject
 from isonomia.typing import Floats
 
@@ -58,6 +59,29 @@ for groups in GROUPS:
         low, high = ends(hits)
         worst = hits.argmin(axis=1)[:, None]
         return Trials.of_intervals(np.take_along_axis(low, worst, 1), np.take_along_axis(high, worst, 1), 1.0)
+
+
+for groups in GROUPS:
+
+    @setting(
+        TOPIC,
+        f"groups compared with the best-off one, {groups} groups of {SIZE} alike",
+        "the differences of all groups inside their intervals",
+        high=1.0,
+        repetitions=1000,
+        tested=60 if groups < 20 else 0,
+        note="the reference is the group that came out best",
+    )
+    def differences(rng: np.random.Generator, repetitions: int, groups: int = groups) -> Trials:
+        """Every row of the table of comparisons; all true differences are 0."""
+        group = np.repeat(np.arange(groups), SIZE).astype(str)
+        hits = []
+        for _ in range(repetitions):
+            decided = (rng.random(group.size) < RATE).astype(int)
+            people = Subject.of_predictions(decided, sensitive_features={"group": group})
+            column = group_metrics(people, metrics=["selection_rate"]).tables["comparisons"]["difference"]
+            hits.append(bool((np.asarray(column.low) <= 0).all() and (np.asarray(column.high) >= 0).all()))
+        return Trials(np.array(hits))
 
 
 @setting(

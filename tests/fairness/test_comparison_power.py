@@ -20,7 +20,10 @@ def groups(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
 def test_gaps_are_those_of_the_first_step_of_the_correction() -> None:
     sex, selected = groups()
     table = group_metrics(None, selected, sensitive_features=sex, metrics=["selection_rate"]).tables["comparisons"]
-    below, above = detectable_rates(0.4, 800, [400, 20], alpha=0.05 / 2)
+    below, above = detectable_rates(0.4, 800, 400, alpha=0.05 / 2)
+    either = 1 - np.sqrt(1 - 0.05 / 2)  # either of the two large groups could have been the best-off one
+    few_below, few_above = detectable_rates(0.4, 800, 20, alpha=either)
+    below, above = np.array([below, few_below]), np.array([above, few_above])
     np.testing.assert_allclose(table["detectable_below"].values, below)
     np.testing.assert_allclose(table["detectable_above"].values, above)
     assert 0.4 - below[0] > 0

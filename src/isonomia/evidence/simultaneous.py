@@ -236,17 +236,31 @@ def gaps_of_figures(figures: Figures, level: float = 0.95) -> Gaps:
     if figures.ends is None:
         factor, plain = range_quantile(level, known.size) / np.sqrt(2) / normal_quantile(level), level
     row = np.zeros(len(first), dtype=np.intp)
-
-    def stretched(value: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        return value - factor * (value - low), value + factor * (high - value)
-
-    ends = stretched(one.value - other.value, *difference_interval(one, other, plain))
+    ends = stretched(one.value - other.value, *difference_interval(one, other, plain), factor)
     low, high = _farthest(1, row, *ends)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        bottom, top = (np.log(end) for end in ratio_interval(one, other, plain))
-        ends = stretched(np.log(quotient(one.value, other.value)), bottom, top)
-        ratio_low, ratio_high = _smallest(1, row, np.exp(ends[0]), np.exp(ends[1]))
+    ratios = stretched_ratio(quotient(one.value, other.value), *ratio_interval(one, other, plain), factor)
+    ratio_low, ratio_high = _smallest(1, row, *ratios)
     return Gaps(difference, low[0], high[0], ratio, ratio_low[0], ratio_high[0])
+
+
+def stretched(value: Floats, low: Floats, high: Floats, factor: Floats | float) -> tuple[Floats, Floats]:
+    """An interval at another level: its ends this many times as far from the value, which keeps its skewness.
+
+    >>> stretched(np.array([1.0]), np.array([0.5]), np.array([2.0]), 2.0)
+    (array([0.]), array([3.]))
+    """
+    return value - factor * (value - low), value + factor * (high - value)
+
+
+def stretched_ratio(value: Floats, low: Floats, high: Floats, factor: Floats | float) -> tuple[Floats, Floats]:
+    """The same for a ratio, on the scale of the logarithm.
+
+    >>> [end.tolist() for end in stretched_ratio(np.array([1.0]), np.array([0.5]), np.array([2.0]), 2.0)]
+    [[0.25], [4.0]]
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        bottom, top = stretched(np.log(value), np.log(low), np.log(high), factor)
+        return np.exp(bottom), np.exp(top)
 
 
 def _pairs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,12 @@ from isonomia.typing import Floats
 #: A group is large enough to be compared with from this share of the rows on; where there are more groups than fit in,
 #: from the share of an average group on.
 SHARE = 0.1
+
+
+class _Found(NamedTuple):
+    values: dict[str, list[Any]]
+    size: int
+    candidates: frozenset[tuple[Any, ...]] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +53,7 @@ class BestOff(Mapping[str, list[Any]]):
     counts: NDArray[np.int64] | None = None
     least: int = 30
     named: Mapping[str, list[Any]] = field(default_factory=dict)
-    known: dict[tuple[str, ...], tuple[dict[str, list[Any]], int]] = field(default_factory=dict, repr=False)
+    known: dict[tuple[str, ...], _Found] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         return "best"
@@ -63,18 +69,22 @@ class BestOff(Mapping[str, list[Any]]):
 
     def together(self, by: Sequence[str]) -> dict[str, list[Any]]:
         """The reference among the groups of these attributes together: the values of each."""
-        return self._found(tuple(by))[0]
+        return self._found(tuple(by)).values
 
     def size(self, by: Sequence[str]) -> int:
         """How many rows the reference has among the groups of these attributes."""
-        return self._found(tuple(by))[1]
+        return self._found(tuple(by)).size
 
-    def _found(self, by: tuple[str, ...]) -> tuple[dict[str, list[Any]], int]:
+    def candidates(self, by: Sequence[str]) -> frozenset[tuple[Any, ...]]:
+        """The groups that it was picked from, as the values of each attribute; none where it was named."""
+        return self._found(tuple(by)).candidates
+
+    def _found(self, by: tuple[str, ...]) -> _Found:
         if by not in self.known:
             self.known[by] = self._look(by)
         return self.known[by]
 
-    def _look(self, by: tuple[str, ...]) -> tuple[dict[str, list[Any]], int]:
+    def _look(self, by: tuple[str, ...]) -> _Found:
         named = {column.name: column for column in self.columns}
         columns = [named[name] for name in by]
         cells = composite(columns)
@@ -83,14 +93,16 @@ class BestOff(Mapping[str, list[Any]]):
         fits = np.array([self._may_be(columns, label) for label in cells.labels], dtype=bool) & (rows > 0)
         if not open_ or not fits.any():
             values = {name: list(self.named.get(name, [None])) for name in by}
-            return values, int(rows[fits].sum())
+            return _Found(values, int(rows[fits].sum()))
         enough = fits & (rows >= min(SHARE, 1 / np.count_nonzero(fits)) * rows[fits].sum())
         if (enough & (rows >= self.least)).any():
             enough &= rows >= self.least
         rate = self._rate(cells)
         best = int(np.lexsort((-rows, -np.where(enough & ~np.isnan(rate), rate, -np.inf)))[0])
         label = cells.labels[best]
-        return {name: list(self.named.get(name, [label[index]])) for index, name in enumerate(by)}, int(rows[best])
+        values = {name: list(self.named.get(name, [label[index]])) for index, name in enumerate(by)}
+        candidates = frozenset(label for label, large in zip(cells.labels, enough, strict=True) if large)
+        return _Found(values, int(rows[best]), candidates)
 
     def _may_be(self, columns: Sequence[Codes], label: tuple[Any, ...]) -> bool:
         """Whether a group has a value of each attribute, and the named ones where groups are named."""

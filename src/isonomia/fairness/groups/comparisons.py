@@ -22,11 +22,14 @@ from isonomia.evidence.intervals import (
     difference_error,
     difference_interval,
     difference_p,
+    normal_quantile,
+    normal_quantiles,
     or_zero,
     quotient,
     ratio_interval,
 )
 from isonomia.evidence.score_intervals import Asking, RatePairs
+from isonomia.evidence.simultaneous import pair_level, stretched, stretched_ratio
 from isonomia.fairness.groups.grouping import Group, Groups
 from isonomia.languages import Message, msg
 from isonomia.metrics import Measured
@@ -56,6 +59,10 @@ class Stratum:
     #: nobody here is of the reference that was given: groups of several attributes are compared with the largest one,
     #: those of a control value with none
     absent: bool = False
+    #: members from which the reference was picked by looking at the data; none where it was named
+    candidates: frozenset[int] = frozenset()
+    #: where it was picked, the members with enough rows
+    large: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +117,7 @@ def strata_of(
                 base, within = len(groups.groups) + len(extra), chosen
                 name = " or ".join(groups.groups[i].name for i in chosen)
                 extra.append(np.concatenate([groups.groups[i].cells for i in chosen]))
+        candidates, large = _picked_from(groups, members, sizes, reference)
         strata.append(
             Stratum(
                 by=by,
@@ -119,9 +127,23 @@ def strata_of(
                 reference_name=name,
                 within=frozenset(within),
                 absent=absent,
+                candidates=candidates,
+                large=large,
             )
         )
     return strata, extra
+
+
+def _picked_from(
+    groups: Groups, members: Sequence[int], sizes: NDArray[np.int64], reference: Reference
+) -> tuple[frozenset[int], frozenset[int]]:
+    """The groups that the reference was picked from, and those with enough rows; none where it was named."""
+    by = groups.groups[members[0]].by
+    picked = reference.candidates(by) if isinstance(reference, BestOff) else frozenset()
+    if not isinstance(reference, BestOff) or len(picked) < 2:
+        return frozenset(), frozenset()
+    candidates = (i for i in members if tuple(groups.groups[i].attributes.values()) in picked)
+    return frozenset(candidates), frozenset(i for i in members if sizes[i] >= reference.least)
 
 
 def absence_notes(strata: Sequence[Stratum]) -> tuple[Message, ...]:
@@ -158,6 +180,10 @@ def comparing(
     Rates: score intervals of the difference and the ratio, and the score test that agrees with them. Where the group is
     part of its reference (everyone, or a union of groups) the interval is that against the others, put on the scale of
     the reference. Odds: the score interval of their ratio. Other metrics: replicates or standard errors.
+
+    Where the reference is the best-off of several groups, picked by looking, the intervals of all pairs of groups with
+    enough rows hold together (`pair_level`), so also that of the group that came out lowest. The p-value p of one
+    comparison becomes 1 - (1 - p)^m with m other groups that could have been the reference (Sidak).
     """
     pairs = _pairs(strata, groups)
     rates = [index for index, part in enumerate(measured) if part.rate]
@@ -175,24 +201,50 @@ def comparing(
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Who is compared with whom: indices of sets, references' names, who is part of one."""
+    """Who is compared with whom: indices of sets, references' names, who is part of one.
+
+    `looks` are the other groups that could have been the reference, `together` the groups whose pairs were looked at.
+    """
 
     group: tuple[int, ...]
     reference: tuple[int, ...]
     names: tuple[str, ...]
     within: tuple[bool, ...]
+    looks: tuple[int, ...]
+    together: tuple[int, ...]
+
+    def levels(self, level: float) -> Floats:
+        """The level of each interval: that of all pairs of so many groups."""
+        return np.array([pair_level(level, groups) for groups in self.together])
+
+    def allowing(self, p_value: Floats) -> Floats:
+        """P-values that allow for the references that were looked at."""
+        looks = np.array(self.looks, dtype=float)
+        with np.errstate(divide="ignore"):
+            return np.where(looks > 1, -np.expm1(looks * np.log1p(-p_value)), p_value)
 
 
 def _pairs(strata: Sequence[Stratum], groups: Groups) -> _Pairs:
-    rows: list[tuple[int, int, str, bool]] = []
+    rows: list[tuple[int, int, str, bool, int, int]] = []
     for stratum in strata:
         base = stratum.reference
         if base is None:
             continue
         name = stratum.reference_name or groups.groups[base].name
-        rows += [(member, base, name, member in stratum.within) for member in stratum.members if member != base]
-    group, reference, names, within = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return _Pairs(group, reference, names, within)
+        rows += [
+            (
+                member,
+                base,
+                name,
+                member in stratum.within,
+                max(len(stratum.candidates - {member}), 1),
+                len(stratum.large | {member, base}) if stratum.candidates else 2,
+            )
+            for member in stratum.members
+            if member != base
+        ]
+    group, reference, names, within, looks, together = zip(*rows, strict=True) if rows else ((),) * 6
+    return _Pairs(group, reference, names, within, looks, together)
 
 
 def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> Asking[list[Compared]]:
@@ -220,8 +272,8 @@ def _compare_rates(parts: Sequence[tuple[Measured, _Pairs]], level: float) -> As
         rest, rest_n = _others(p1, n1, w1, p2, n2, w2)
         p2, n2 = np.where(within, rest, p2), np.where(within, rest_n, n2)
     counts = _near_whole(or_zero(p1) * n1), _near_whole(n1), _near_whole(or_zero(p2) * n2), _near_whole(n2)
-    tested = np.ones(within.shape, dtype=bool)
-    low, high, ratio_low, ratio_high, p_value = yield RatePairs(*counts, np.full(within.shape, level), tested)
+    tested, levels = np.ones(within.shape, dtype=bool), np.concatenate([pairs.levels(level) for _, pairs in parts])
+    low, high, ratio_low, ratio_high, p_value = yield RatePairs(*counts, levels, tested)
     if within.any():
         low, high = low * (1 - part), high * (1 - part)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -262,7 +314,11 @@ def _near_whole(counts: Floats) -> Floats:
 
 
 def _compared(measured: Measured, pairs: _Pairs, *columns: Floats) -> Compared:
-    return Compared(measured.metric.id, pairs.group, pairs.names, *columns)
+    """With the p-values, and what detectable gaps follow from, as they allow for the picking of the reference."""
+    *figures, p_value, behind = columns
+    looks = np.array(pairs.looks, dtype=float)[:, None]
+    found = *figures, pairs.allowing(p_value), np.hstack([behind, looks])
+    return Compared(measured.metric.id, pairs.group, pairs.names, *found)
 
 
 def _compare_odds(measured: Measured, pairs: _Pairs, level: float) -> Compared:
@@ -271,8 +327,9 @@ def _compare_odds(measured: Measured, pairs: _Pairs, level: float) -> Compared:
     (p1, n1), (p2, n2) = ((measured.share[index], measured.size[index]) for index in (g, r))
     counts = _near_whole(p1 * n1), _near_whole(n1), _near_whole(p2 * n2), _near_whole(n2)
     known = ~np.isnan(p1 + p2)
-    ends = agreeing(odds_difference(p1, n1, p2, n2, level), 0.0, *counts, level)
-    ratios = agreeing(score_odds_ratio(*counts, level), 1.0, *counts, level)
+    levels = pairs.levels(level)
+    ends = agreeing(odds_difference(p1, n1, p2, n2, levels), 0.0, *counts, levels)
+    ratios = agreeing(score_odds_ratio(*counts, levels), 1.0, *counts, levels)
     figures = measured.figures
     return _compared(
         measured,
@@ -291,11 +348,13 @@ def _compare(measured: Measured, pairs: _Pairs, level: float) -> Compared:
     one, other = (measured.figures.take(np.array(index, dtype=int)) for index in (pairs.group, pairs.reference))
     difference = one.value - other.value
     together = _correlation(measured, pairs)
-    low, high = difference_interval(one, other, level, together)
+    factor = normal_quantiles(pairs.levels(level)) / normal_quantile(level)
+    low, high = stretched(difference, *difference_interval(one, other, level, together), factor)
     if measured.metric.range[0] < 0:  # no ratio of numbers that can be negative
         ratio = ratio_low = ratio_high = np.full(difference.shape, np.nan)
     else:
-        ratio, (ratio_low, ratio_high) = quotient(one.value, other.value), ratio_interval(one, other, level, together)
+        ratio = quotient(one.value, other.value)
+        ratio_low, ratio_high = stretched_ratio(ratio, *ratio_interval(one, other, level, together), factor)
     error = difference_error(one, other)
     return _compared(
         measured,

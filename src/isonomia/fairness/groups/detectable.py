@@ -11,7 +11,7 @@ from isonomia.languages import msg
 from isonomia.typing import Bools, Floats
 
 #: What stands behind a comparison: (rate of those compared with, their rows, rows of the group, share of the reference
-#: that is not the group itself), or (standard error,).
+#: that is not the group itself), or (standard error,); then how many references were looked at.
 Behind = tuple[float, ...]
 
 BELOW, ABOVE = "detectable_below", "detectable_above"
@@ -29,16 +29,26 @@ def detectable_columns(behind: Sequence[Behind], alpha: float, style: Format | N
     """
     below, above = np.full((2, len(behind)), np.nan)
     known = np.zeros(len(behind), dtype=bool)
-    rates = [row for row, parts in enumerate(behind) if len(parts) == 4]
-    means = [row for row, parts in enumerate(behind) if len(parts) == 1]
+    rates = [row for row, parts in enumerate(behind) if len(parts) == 5]
+    means = [row for row, parts in enumerate(behind) if len(parts) == 2]
     if rates:
         parts = np.array([behind[row] for row in rates])
-        rate, reference, size, scale = parts.T
+        rate, reference, size, scale, looks = parts.T
         known[rates] = ~np.isnan(parts).any(axis=1)
-        below[rates], above[rates] = (gap * scale for gap in detectable_rates(rate, reference, size, alpha=alpha))
-    if means:
-        below[means] = above[means] = detectable_means([behind[row][0] for row in means], alpha=alpha)
+        for number in np.unique(looks):
+            at = looks == number
+            rows = np.array(rates)[at]
+            gaps = detectable_rates(rate[at], reference[at], size[at], alpha=_alone(alpha, number))
+            below[rows], above[rows] = (gap * scale[at] for gap in gaps)
+    for row in means:
+        error, number = behind[row]
+        below[row] = above[row] = detectable_means(error, alpha=_alone(alpha, number))
     return _column(BELOW, below, known, behind, style), _column(ABOVE, above, known, behind, style)
+
+
+def _alone(alpha: float, looks: float) -> float:
+    """The level of one comparison among so many that the reference was picked from."""
+    return float(alpha if looks <= 1 else -np.expm1(np.log1p(-alpha) / looks))
 
 
 def _column(name: str, values: Floats, known: Bools, behind: Sequence[Behind], style: Format | None) -> Column:

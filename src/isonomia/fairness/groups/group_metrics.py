@@ -159,9 +159,12 @@ def group_metrics(
     Rates carry Wilson intervals, their differences and ratios score intervals (Miettinen and Nurminen), the gap between
     the largest and the smallest the simultaneous score intervals of all pairs; none of these is random. Other metrics
     of counts carry percentile intervals of a bootstrap drawn as multinomial counts over cells, so rows are never
-    touched again. P-values are those of the score test, which rejects at the 5% level exactly where the 95% interval
-    leaves out 0 (Fisher's exact test adds caution in small cells, to both), or of a z-test with the standard errors;
-    Functions carry percentile intervals of at most 200 bootstrap samples of the rows of each group, drawn by `seed`.
+    touched again. Where nobody named a reference it is the best-off group, picked by looking: the intervals of the
+    comparisons then hold for all pairs of groups together, and p-values allow for every group that could have been the
+    reference (Sidak). P-values are those of the score test,
+    which rejects at the 5% level exactly where the 95% interval leaves out 0 (Fisher's exact test adds caution in small
+    cells, to both), or of a z-test with the standard errors; Functions carry percentile intervals of at most 200
+    bootstrap samples of the rows of each group, drawn by `seed`.
     ``p_adjusted`` is after Holm over all rows of the table. ``detectable_below`` and ``detectable_above`` are the
     smallest gaps in each direction that a test at the first step of that correction (5% over the number of tests) finds
     with groups of these sizes in 80% of the cases; missing where no rate within [0, 1] is so far away. The largest gap

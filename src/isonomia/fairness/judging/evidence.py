@@ -15,14 +15,13 @@ import numpy as np
 
 from isonomia.errors import NotApplicable
 from isonomia.evidence.intervals import (
-    Figures,
     difference_interval,
     normal_quantile,
     quotient,
     ratio_interval,
 )
 from isonomia.evidence.score_intervals import agreeing, score_difference, score_ratio
-from isonomia.evidence.simultaneous import pair_level, simultaneous_level
+from isonomia.evidence.simultaneous import pair_level, simultaneous_level, stretched, stretched_ratio
 from isonomia.fairness.judging.limits import Outcome, outcome_of
 from isonomia.fairness.judging.questions import GroupQuestion
 from isonomia.languages import msg
@@ -158,21 +157,10 @@ def _ends(
     figures = part.figures.take(first), part.figures.take(second)
     factor = normal_quantile(each) / normal_quantile(level)
     if rule.measure == "difference":
-        low, high = difference_interval(*figures, level)
-        return value, value - factor * (value - low), value + factor * (high - value)
-    return value, *_stretched_ratio(figures, value, factor, level, negative=part.metric.range[0] < 0)
-
-
-def _stretched_ratio(
-    figures: tuple[Figures, Figures], value: Floats, factor: float, level: float, *, negative: bool
-) -> tuple[Floats, Floats]:
-    """Ends of ratios at another level, on the scale of the logarithm."""
-    if negative:  # no ratio of numbers that can be negative
-        return np.full(value.shape, np.nan), np.full(value.shape, np.nan)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        centre = np.log(value)
-        low, high = (np.log(end) for end in ratio_interval(*figures, level))
-        return np.exp(centre - factor * (centre - low)), np.exp(centre + factor * (high - centre))
+        return value, *stretched(value, *difference_interval(*figures, level), factor)
+    if part.metric.range[0] < 0:  # no ratio of numbers that can be negative
+        return value, np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    return value, *stretched_ratio(value, *ratio_interval(*figures, level), factor)
 
 
 def _worst(values: Floats | Sequence[float], rule: Rule) -> int | None:
