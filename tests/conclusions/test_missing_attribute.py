@@ -136,3 +136,19 @@ def test_few_without_one_of_two_attributes() -> None:
     assert "20 of 6,020 have no sex: left out" in by["sex",]
     assert "20 of 6,020 have no sex: left out" in by["sex", "race"]
     assert "left out" not in by["race",]
+
+
+def test_a_fix_leaves_out_the_same_people() -> None:
+    """40 of 3,040 have no sex: no group of the verdict on a fix, nor of the gap in its table."""
+    rng = np.random.default_rng(0)
+    sex = np.repeat(np.array(["F", "M", None], dtype=object), [1500, 1500, 40])
+    score = np.clip(rng.normal(0.5 - 0.02 * (sex == "F"), 0.1), 0.01, 0.99)
+    score[3000:] = 0.05
+    truth = (score + rng.normal(0, 0.1, sex.size) > 0.5).astype(int)
+    data = iso.Dataset({"sex": sex, "y": truth, "score": score}, target="y", score="score", protected="sex")
+    found = iso.mitigate(data, policy="eeoc", methods=["thresholds"], attribute_at_decision=True, folds=2)
+    (said,) = (row for row in found.tables["outcomes"].rows() if row["method"] == "none")
+    (shown,) = (row for row in found.tables["methods"].rows() if row["method"] == "none")
+    assert said["value"] == pytest.approx(shown["gap"])
+    assert said["value"] > 0.5
+    assert "40 of 3,040 have no sex: left out" in str(said["reason"])

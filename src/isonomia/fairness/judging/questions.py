@@ -97,7 +97,7 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
         strata = strata_of(measured.groups, measured.sizes, reference)[0]
     except SpecError as error:
         raise NotApplicable(error_message(error)) from error
-    lacking = _few_without(measured, len(subject), rule.min_share or FEW)
+    lacking = few_without(measured.groups.groups, measured.sizes.tolist(), len(subject), rule.min_share or FEW)
     questions = []
     for stratum in strata:
         if (rule.by == "each" and len(stratum.by) > 1) or (
@@ -107,7 +107,7 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
         base = stratum.reference if _names_reference(reference, stratum.by) and not stratum.absent else None
         index = np.array(stratum.members, dtype=np.intp)
         unknown = {name: lacking[name] for name in stratum.by if name in lacking}
-        known = np.array([not _without(measured.groups.groups[one], unknown) for one in index], dtype=bool)
+        known = np.array([not without(measured.groups.groups[one], unknown) for one in index], dtype=bool)
         large = measured.sizes[index] >= rule.min_share * len(subject)
         asked = index[known & large]
         enough = {name: _judged(measured, name, policy.min_per_group)[asked] for name in names}
@@ -132,15 +132,14 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
     return questions
 
 
-def _few_without(measured: GroupMetrics, total: int, share: float) -> dict[str, int]:
+def few_without(groups: Sequence[Group], sizes: Sequence[int], total: int, share: float = FEW) -> dict[str, int]:
     """The attributes that fewer than such a share of the people have no value of, and how many people these are."""
-    assert measured.groups is not None
-    groups = zip(measured.groups.groups, measured.sizes.tolist(), strict=False)
-    lacking = {group.by[0]: size for group, size in groups if len(group.by) == 1 and _without(group, group.by)}
+    each = zip(groups, sizes, strict=True)
+    lacking = {group.by[0]: size for group, size in each if len(group.by) == 1 and without(group, group.by)}
     return {name: size for name, size in lacking.items() if size < share * total}
 
 
-def _without(group: Group, names: Collection[str]) -> bool:
+def without(group: Group, names: Collection[str]) -> bool:
     """Whether its people have no value of one of these attributes."""
     return any(group.attributes.get(name, "") is None for name in names)
 

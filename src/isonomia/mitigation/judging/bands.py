@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from isonomia.errors import DataError, SpecError, close_to
 from isonomia.evidence.intervals import spread_of
 from isonomia.fairness import Groups
 from isonomia.fairness.criteria.named import CRITERIA, criteria_of_metrics
+from isonomia.fairness.judging.questions import without
 from isonomia.mitigation.judging.paired import Measures
 from isonomia.typing import Bools, Floats, Indices
 
@@ -45,7 +46,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Gaps:
+class GapChanges:
     """The gap of every criterion for each way of grouping: values before (F,) and after (M, F), and the pairs behind.
 
     `keys` are (criterion, attributes) for each figure, `least` the rows that a group must have to be
@@ -95,14 +96,18 @@ def criteria_of(measures: Measures) -> dict[str, tuple[tuple[int, ...], str]]:
     }
 
 
-def gaps_of(measures: Measures, groups: Groups, min_per_group: int, larger: Sequence[int] = ()) -> Gaps:
+def gaps_of(
+    measures: Measures, groups: Groups, min_per_group: int, larger: Sequence[int] = (), aside: Collection[str] = ()
+) -> GapChanges:
     """Largest less smallest value over the groups of each way of grouping; the worst of several metrics.
 
     `larger` are rows that groups must have in further figures, beside the `min_per_group` of those that tables show.
+    People without a value of the attributes `aside` are left out, as the judge leaves them out.
     """
     ways: dict[tuple[str, ...], list[int]] = {}
     for number, group in enumerate(groups.groups):
-        ways.setdefault(group.by, []).append(number)
+        if not without(group, aside):
+            ways.setdefault(group.by, []).append(number)
     keys, ratio, pairs, leasts = [], [], [], []
     plain = 0
     for least in dict.fromkeys((min_per_group, *larger)):
@@ -126,7 +131,7 @@ def gaps_of(measures: Measures, groups: Groups, min_per_group: int, larger: Sequ
     before = np.array([np.abs(part.before).max() for part in pairs])
     after = np.stack([np.abs(part.after).max(axis=-1) for part in pairs], axis=-1)
     flags = np.array(ratio)
-    return Gaps(
+    return GapChanges(
         keys=tuple(keys),
         least=tuple(leasts),
         plain=plain,
@@ -203,7 +208,7 @@ class Bands:
     lowered: Bools
 
 
-def simultaneous(measures: Measures, gaps: Gaps, level: float, levelled: Sequence[int]) -> Bands:
+def simultaneous(measures: Measures, gaps: GapChanges, level: float, levelled: Sequence[int]) -> Bands:
     """Intervals value +- c se with one c: the `level` quantile of max |replicate - mean| / se over all figures.
 
     The figures are the changes of all groups, and the differences between groups before, after and their changes; all
@@ -253,7 +258,7 @@ def _gap_ends(pairs: Pairs, c: float) -> tuple[Ends, Ends, Ends]:
     )
 
 
-def _stack(gaps: Gaps, ends: Sequence[Ends], which: int) -> Band:
+def _stack(gaps: GapChanges, ends: Sequence[Ends], which: int) -> Band:
     """Ends of all figures as one band; those of ratios are put back on their scale."""
     low, high = (np.stack([one[side] for one in ends], axis=-1) for side in (0, 1))
     if which < 2:

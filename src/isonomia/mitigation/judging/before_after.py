@@ -8,11 +8,13 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from isonomia.counting import count_by
 from isonomia.data import Missing, Task, to_numpy
 from isonomia.errors import DataError
 from isonomia.evidence import Result
 from isonomia.fairness import form_groups
 from isonomia.fairness.groups.grouping import BY, By
+from isonomia.fairness.judging.questions import few_without
 from isonomia.languages import msg
 from isonomia.mitigation.judging.bands import gaps_of, simultaneous
 from isonomia.mitigation.judging.comparison import Comparison, levelled_metrics
@@ -187,7 +189,10 @@ def compare(
             n_boot=n_boot,
             seed=settings.seed,
         )
-    gaps = gaps_of(measures, groups, settings.min_per_group, larger)
+    cells = count_by(groups.cells.codes, len(groups.labels))
+    sizes = [int(cells[group.cells].sum()) for group in groups.groups]
+    aside = few_without(groups.groups, sizes, len(subject))
+    gaps = gaps_of(measures, groups, settings.min_per_group, larger, aside)
     bands = simultaneous(measures, gaps, level or settings.level, levelled_metrics(measures))
     return Comparison(subject=subject, groups=groups, was=was, after=after, measures=measures, gaps=gaps, bands=bands)
 

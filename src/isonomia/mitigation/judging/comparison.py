@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isonomia.counting import sum_by
 from isonomia.fairness import Groups
-from isonomia.mitigation.judging.bands import Bands, Gaps
+from isonomia.mitigation.judging.bands import Bands, GapChanges
 from isonomia.mitigation.judging.paired import Measures
 from isonomia.models import Surface
 from isonomia.subject import Outcome, Subject
@@ -52,7 +52,7 @@ class Comparison:
     was: NDArray[Any]
     after: Mapping[str, NDArray[Any]]
     measures: Measures
-    gaps: Gaps
+    gaps: GapChanges
     bands: Bands
 
     @property

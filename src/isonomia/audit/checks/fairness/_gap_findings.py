@@ -30,7 +30,7 @@ People = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Gap:
+class TellingGap:
     """One comparison that is worth reporting."""
 
     row: int
@@ -61,14 +61,14 @@ def gap_findings(result: GroupMetrics, subject: Subject) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _gaps(result: GroupMetrics, subject: Subject) -> list[Gap]:
+def _gaps(result: GroupMetrics, subject: Subject) -> list[TellingGap]:
     assert result.groups is not None
     groups = result.groups.groups
     indices = {group.key: index for index, group in enumerate(groups)}
     spread = 1.0
     if subject.surface.continuous is not None:
         spread = float(np.std(subject.surface.continuous)) or 1.0
-    gaps: list[Gap] = []
+    gaps: list[TellingGap] = []
     enough = {name: part.enough(result.sizes, subject.settings.min_per_group) for name, part in result.measured.items()}
     table, named = result.tables["comparisons"], not is_chosen(subject.reference)
     for row, key in enumerate(table["group"].keys or ()):
@@ -84,7 +84,7 @@ def _gaps(result: GroupMetrics, subject: Subject) -> list[Gap]:
         same = (one for one in groups if one.by == group.by and one.name == table["reference"].values[row])
         reference = next(same, None)
         gaps.append(
-            Gap(
+            TellingGap(
                 row=row,
                 metric=name,
                 value=value,
@@ -151,7 +151,7 @@ def _selected(name: str, result: GroupMetrics, position: int, reference: int | N
     return float(part.value[position]), float(part.value[reference])
 
 
-def _already_shown(gap: Gap, gaps: Sequence[Gap]) -> bool:
+def _already_shown(gap: TellingGap, gaps: Sequence[TellingGap]) -> bool:
     """Whether a wider group shows the same: its gap has the same direction and is nearly as large.
 
     Black women are reported beside women only where their gap is larger by half of what is worth reporting.
@@ -166,7 +166,7 @@ def _already_shown(gap: Gap, gaps: Sequence[Gap]) -> bool:
     )
 
 
-def _explained_by(gap: Gap, result: GroupMetrics) -> Mapping[str, str]:
+def _explained_by(gap: TellingGap, result: GroupMetrics) -> Mapping[str, str]:
     """The wider group that a gap is listed with; where a still wider one explains that group, the widest of all."""
     table, less = result.tables["comparisons"], gap.value < gap.base
     reaches = {
@@ -217,13 +217,13 @@ def _is_worse(metric: Metric, difference: float, *, named: bool) -> bool | None:
     return None if higher is None else (difference < 0) == higher
 
 
-def _remedy(gap: Gap) -> str | None:
+def _remedy(gap: TellingGap) -> str | None:
     """What to do; where a group has fewer wrongly favourable decisions, those of the others are to be looked into."""
     metric = gap.metric.split("[")[0]
     return "compare_false_positives" if metric == "fpr" and gap.value < gap.base else _REMEDIES.get(metric)
 
 
-def _severity(gap: Gap, tested: bool) -> Severity:
+def _severity(gap: TellingGap, tested: bool) -> Severity:
     """By the size of the gap; mean predictions beside their true means are a notice, since mean errors say the rest."""
     if not tested:
         return "notice"
@@ -233,7 +233,7 @@ def _severity(gap: Gap, tested: bool) -> Severity:
     return limits.severity(gap.magnitude * limits.reported)
 
 
-def _finding(gap: Gap, result: GroupMetrics, subject: Subject) -> Finding:
+def _finding(gap: TellingGap, result: GroupMetrics, subject: Subject) -> Finding:
     table, part = result.tables["comparisons"], result.measured[gap.metric]
     p, p_adjusted = (table[name].estimate(gap.row).value for name in ("p_value", "p_adjusted"))
     figure = table["difference"].estimate(gap.row, n=gap.n, method="score", level=subject.settings.level)
