@@ -152,3 +152,21 @@ def test_a_fix_leaves_out_the_same_people() -> None:
     assert said["value"] == pytest.approx(shown["gap"])
     assert said["value"] > 0.5
     assert "40 of 3,040 have no sex: left out" in str(said["reason"])
+
+
+@pytest.mark.parametrize(("few", "outcome"), [(6, "meets"), (120, "exceeds")])
+def test_a_rule_about_a_figure_of_a_check_leaves_them_out_too(few: int, outcome: str) -> None:
+    """No group is granted less than 30%: but for the people without a sex, nobody of whom is granted anything."""
+    rule = {
+        "name": "least rate",
+        "kind": "check",
+        "check": "group_fairness",
+        "figure": "by_group.selection_rate",
+        "at_least": 0.3,
+    }
+    report = audited({"id": "own", "title": "own", "rules": [rule]}, F=(346, 600), M=(353, 588), none=(0, few))
+    assert report.verdict is not None
+    (criterion,) = report.verdict.criteria
+    assert criterion.outcome == outcome
+    assert ("have no sex: left out" in str(criterion.reason)) == (outcome == "meets")
+    assert ("have no sex: left out" in str(criterion.sentence)) == (outcome == "meets")

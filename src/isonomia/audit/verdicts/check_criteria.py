@@ -16,25 +16,36 @@ from isonomia.evidence.intervals import normal_quantile
 from isonomia.evidence.simultaneous import simultaneous_level
 from isonomia.fairness.judging.evidence import Evidence
 from isonomia.fairness.judging.limits import WORST_FIRST, Outcome
-from isonomia.fairness.judging.reasons import absent_reason, unsure
+from isonomia.fairness.judging.questions import few_without
+from isonomia.fairness.judging.reasons import absent_reason, joined, no_value, unsure
 from isonomia.languages import Message, People, msg
 from isonomia.languages.people import people_of
 from isonomia.metrics import METRICS
 from isonomia.policies import CheckRule, FigureRule, FindingsRule, absent_attributes, policy_text
 from isonomia.report import Criterion, Section, VerdictOutcome
+from isonomia.subject import Subject
 
 
-def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, n_picks: int) -> Criterion:
+def check_criterion(rule: CheckRule, sections: Sequence[Section], subject: Subject, n_picks: int) -> Criterion:
     """A figure of a check compared with its limit; of a table the worst row, with an interval for all of them.
 
     Whole numbers are counts of what a search found: facts, which need no interval. Every other figure is decided by its
-    interval, widened so that it holds together with the other criteria (on the scale of normal errors).
+    interval, widened so that it holds together with the other criteria (on the scale of normal errors). Few people
+    without a value of an attribute are left out.
     """
-    name = policy_text(rule.name)
+    name, level = policy_text(rule.name), subject.settings.level
     try:
         figures, form = _figures(rule, _result(rule.check, sections))
     except NotApplicable as error:
         return missing_criterion(rule, "not_enough_evidence", error.message, examined=False)
+    set_aside: Message | None = None
+    called = {
+        column.name: str(column.texts[column.missing]) for column in subject.attributes if column.missing is not None
+    }
+    for attribute, n in few_without(subject).items():
+        known = [one for one in figures if one.who.get(attribute) != called[attribute]]
+        if len(known) < len(figures):
+            figures, set_aside = known, joined(set_aside, no_value(attribute, n, len(subject)))
     together = n_picks - 1 + max(len(figures), 1)  # the worst row counts, so all rows are looked at
     valued = [(one, evidence) for one in figures if (evidence := _evidence(one.figure, level, together))]
     if not valued:
@@ -57,10 +68,10 @@ def check_criterion(rule: CheckRule, sections: Sequence[Section], level: float, 
         rule.side,
         who=worst.who,
         citation=rule.citation,
-        reason=reason,
+        reason=joined(reason, set_aside),
         rule=rule.id,
         measure="value",
-        sentence=explained(statement, outcome, reason),
+        sentence=explained(statement, outcome, joined(reason, set_aside), set_aside),
     )
 
 

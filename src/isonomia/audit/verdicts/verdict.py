@@ -136,7 +136,7 @@ def decide_figures(policy: Policy, subject: Subject, sections: Sequence[Section]
 
     def of(rule: BaseRule) -> Sequence[Criterion]:
         if isinstance(rule, CheckRule):
-            return [check_criterion(rule, sections, subject.settings.level, n_picks)]
+            return [check_criterion(rule, sections, subject, n_picks)]
         if isinstance(rule, FigureRule):
             return figure_criteria(rule, sections, policy.min_per_group, known)
         return found[rule.id]

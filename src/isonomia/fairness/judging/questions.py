@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isonomia.counting import tally
 from isonomia.errors import NotApplicable, SpecError
 from isonomia.fairness.groups.comparisons import strata_of
 from isonomia.fairness.groups.group_metrics import GroupMetrics, group_metrics
@@ -97,7 +98,7 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
         strata = strata_of(measured.groups, measured.sizes, reference)[0]
     except SpecError as error:
         raise NotApplicable(error_message(error)) from error
-    lacking = few_without(measured.groups.groups, measured.sizes.tolist(), len(subject), rule.min_share or FEW)
+    lacking = few_without(subject, rule.min_share or FEW)
     questions = []
     for stratum in strata:
         if (rule.by == "each" and len(stratum.by) > 1) or (
@@ -132,11 +133,12 @@ def group_questions(rule: Rule, policy: Policy, subject: Subject) -> list[GroupQ
     return questions
 
 
-def few_without(groups: Sequence[Group], sizes: Sequence[int], total: int, share: float = FEW) -> dict[str, int]:
+def few_without(subject: Subject, share: float = FEW) -> dict[str, int]:
     """The attributes that fewer than such a share of the people have no value of, and how many people these are."""
-    each = zip(groups, sizes, strict=True)
-    lacking = {group.by[0]: size for group, size in each if len(group.by) == 1 and without(group, group.by)}
-    return {name: size for name, size in lacking.items() if size < share * total}
+    missing = {column.name: column.missing for column in subject.attributes if column.missing is not None}
+    counted = {column.name: tally([column], counts=subject.counts).n for column in subject.attributes}
+    lacking = {name: int(counted[name][code]) for name, code in missing.items()}
+    return {name: n for name, n in lacking.items() if n < share * len(subject)}
 
 
 def without(group: Group, names: Collection[str]) -> bool:

@@ -109,14 +109,13 @@ def set_aside(question: GroupQuestion) -> Message | None:
             groups=_named(question, sizes),
         )
     for name, n in question.unknown.items():
-        without = msg(
-            "{n:int} of {total:int} have no {attribute}: left out",
-            n=n,
-            total=question.total,
-            attribute=ColumnName(name),
-        )
-        found = joined(found, without)
+        found = joined(found, no_value(name, n, question.total))
     return found
+
+
+def no_value(name: str, n: int, total: int) -> Message:
+    """That few people have no value of an attribute."""
+    return msg("{n:int} of {total:int} have no {attribute}: left out", n=n, total=total, attribute=ColumnName(name))
 
 
 def _named(question: GroupQuestion, groups: Sequence[tuple[int, int]]) -> Message:

@@ -8,7 +8,6 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from isonomia.counting import count_by
 from isonomia.data import Missing, Task, to_numpy
 from isonomia.errors import DataError
 from isonomia.evidence import Result
@@ -189,10 +188,7 @@ def compare(
             n_boot=n_boot,
             seed=settings.seed,
         )
-    cells = count_by(groups.cells.codes, len(groups.labels))
-    sizes = [int(cells[group.cells].sum()) for group in groups.groups]
-    aside = few_without(groups.groups, sizes, len(subject))
-    gaps = gaps_of(measures, groups, settings.min_per_group, larger, aside)
+    gaps = gaps_of(measures, groups, settings.min_per_group, larger, few_without(subject))
     bands = simultaneous(measures, gaps, level or settings.level, levelled_metrics(measures))
     return Comparison(subject=subject, groups=groups, was=was, after=after, measures=measures, gaps=gaps, bands=bands)
 
