@@ -24,6 +24,7 @@ from isonomia.audit.labels_first import with_labels_first
 from isonomia.audit.multiplicity import Families
 from isonomia.audit.reference_named import compared_with
 from isonomia.audit.report import Report
+from isonomia.audit.scope import scope_of
 from isonomia.audit.spec import Spec, read_spec
 from isonomia.audit.spec_options import checks_and_options, with_keys
 from isonomia.audit.tried import with_tried
@@ -138,7 +139,7 @@ def audit(
     timings["verdict"] = time.perf_counter() - begun
     document = Document(
         msg("Audit of {name}", name=subject.name) if subject.name else msg("Audit"),
-        _subject_facts(subject),
+        _subject_facts(subject) | {"checks": scope_of(chosen)},
         (),
         balance_sheet=_balance(subject, families, faults),
         verdict=verdict,

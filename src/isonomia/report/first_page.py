@@ -63,6 +63,7 @@ def first_page(document: Document, language: Language) -> View:
             {"about": _about(document, step, language), "advice": step.advice.text(language)}
             for step in steps(document)
         ],
+        "scope": scope(document, language),
         "unexamined": [
             (sentence(section.title, language), sentence(section.reason, language).split(";")[0].rstrip("."))
             for section in silent[:UNEXAMINED]  # what could be done about it stands in the annex
@@ -116,6 +117,12 @@ def nobody(document: Document, language: Language) -> str:
     else:
         lead = msg("No check found anybody who is treated differently or served worse.")
     return msg("{lead} Also noticed:", lead=lead).text(language) if told(document) else lead.text(language)
+
+
+def scope(document: Document, language: Language) -> str:
+    """Which set of checks ran and what the others would have asked; empty where the document does not say."""
+    said = document.subject.get("checks")
+    return sentence(said, language) if isinstance(said, Message) else ""
 
 
 def failures(document: Document, language: Language) -> str:

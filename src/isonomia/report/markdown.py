@@ -141,8 +141,9 @@ def _first_page(document: Document, language: Language) -> Iterable[str]:
         (f"**{_literal(step['about'])}** · " if step["about"] else "") + _literal(step["advice"])
         for step in page["steps"]
     )
-    if page["unexamined"]:
+    if page["scope"] or page["unexamined"]:
         yield f"## {msg('What was not examined').text(language)}"
+        yield _literal(page["scope"])
         yield "\n".join(f"- {_literal(f'{title}: {reason}')}" for title, reason in page["unexamined"])
         yield page["more_unexamined"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from isonomia.languages import check_language, msg
 from isonomia.report import words
 from isonomia.report.document import Document
-from isonomia.report.first_page import failures, told
+from isonomia.report.first_page import failures, scope, told
 from isonomia.report.texts import figure, rows, sentence
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
         lines.append(Text(failed, style="bold red"))
     lines += [*_verdict(document, language), *_criteria(document, language)]
     lines.append(Text(document.assessment.text(language)))
+    if said := scope(document, language):
+        lines.append(Text(said, style="dim"))
     silent = [one for one in document.sections if one.outcome in ("not_applicable", "skipped")]
     if silent and len(silent) < len(document.sections):
         names = ", ".join(sentence(one.title, language) for one in silent[:UNEXAMINED])

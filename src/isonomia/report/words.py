@@ -62,6 +62,7 @@ SUBJECT: Mapping[str, Message] = {
     "features": msg("Features that the model uses"),
     "trusted": msg("Loaded as trusted code"),
     "task": msg("Task"),
+    "checks": msg("Checks"),
     "source": msg("Source"),
     "binary": msg("binary classification"),
     "multiclass": msg("multiclass classification"),
