@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import isonomia as iso
+from isonomia.evidence import pair_level, score_difference
 
 RATES = {"White": (500, 1000), "Asian": (320, 400), "Black": (180, 400)}
 
@@ -33,11 +34,9 @@ def test_a_rule_about_groups_that_no_check_compares_has_a_finding() -> None:
     assert report.folds[0].first.tier == "policy"
     assert finding.people is not None
     assert finding.people.value == pytest.approx(400 * (0.80 - 0.45))  # at the rate of Asian people
-    low, high = broken.estimate.low, broken.estimate.high
-    assert low is not None
-    assert high is not None
-    assert finding.people.low == pytest.approx(400 * 0.80 * (1 - high))
-    assert finding.people.high == pytest.approx(400 * 0.80 * (1 - low))
+    low, high = score_difference(180, 400, 320, 400, pair_level(0.95, len(RATES)))  # of the pair that is named
+    assert finding.people.low == pytest.approx(-400 * high, abs=0.01)
+    assert finding.people.high == pytest.approx(-400 * low, abs=0.01)
 
 
 def test_every_group_that_breaks_a_rule_is_ranked_with_it() -> None:

@@ -79,16 +79,17 @@ def _criterion(found: Judgement, level: float) -> Criterion:
 
 
 def _shortfall(compared: Compared, evidence: Evidence, n: int, level: float) -> Estimate | None:
-    """The people that the group lacks at the rate of the other one, which is taken as given; None for other figures."""
+    """The people that the group lacks at the rate of the other one; None for other figures.
+
+    The rows of the group times the difference of the two rates, with the ends of this pair's own difference.
+    """
     own, other = compared.values
     ratio = compared.rule.measure == "ratio"
     if not compared.of_selection or not own < other or (ratio and evidence.numerator != evidence.who):
         return None
-    ends = [evidence.value, evidence.low, evidence.high]
-    value, *around = [other * (1 - end) for end in ends] if ratio else ends
-    if not np.isfinite(around).all():
+    if not np.isfinite(evidence.apart).all():
         return None
-    return affected(Estimate(value, min(around), max(around), n=n, level=level, method="simultaneous"), n)
+    return affected(Estimate(own - other, *evidence.apart, n=n, level=level, method="simultaneous"), n, harm="lack")
 
 
 def _compared(question: GroupQuestion, evidence: Evidence) -> Compared:

@@ -49,6 +49,9 @@ class Evidence:
         The metric of the worst comparison: of several classes, that of the class.
     broken : frozenset of int
         The worse-off sets of all comparisons whose whole interval lies beyond the limit.
+    apart : tuple of float
+        The ends of the difference of the two sets of the worst comparison, `who` less `reference`, of rates: of this
+        pair alone, at the level at which those of all pairs hold together. NaN for other figures.
     """
 
     value: float
@@ -62,6 +65,7 @@ class Evidence:
     denominator: int = -1
     metric: str = ""
     broken: frozenset[int] = frozenset()
+    apart: tuple[float, float] = (np.nan, np.nan)
 
     def outcome(self, rule: LimitRule) -> Outcome:
         """What it shows about the limit of a rule."""
@@ -115,7 +119,19 @@ def _of_metric(question: GroupQuestion, name: str, level: float, rows: int) -> E
         denominator=other,
         metric=name,
         broken=frozenset(_worse_first(part, base, *pair)[0] for pair in broken),
+        apart=_apart(part, who, reference, each),
     )
+
+
+def _apart(part: Measured, who: int, reference: int, level: float) -> tuple[float, float]:
+    """The ends of the difference between the rates of two sets."""
+    if not part.rate:
+        return np.nan, np.nan
+    sets = np.array([who, reference])
+    (one, other), (n1, n2) = part.value[sets], part.size[sets]
+    counts = one * n1, n1, other * n2, n2
+    low, high = agreeing(score_difference(*counts, level), 0.0, *counts, level)
+    return float(low), float(high)
 
 
 def _worse_first(part: Measured, base: int | None, one: int, other: int) -> tuple[int, int]:
