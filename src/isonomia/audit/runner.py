@@ -331,8 +331,8 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
         facts["privileged"] = {name: [str(value) for value in values] for name, values in data.privileged.items()}
     facts["reference"] = compared_with(subject)
     facts["task"] = subject.task
-    if data is not None and data.roles.weight is not None:
-        facts["weight"] = data.roles.weight
+    if subject.weights is not None:
+        facts["weight"] = data.roles.weight if data is not None and data.roles.weight is not None else "weights"
     if model is not None:
         facts["model"] = model.make
         facts["features"] = None if model.features is None else len(model.features)

@@ -35,7 +35,7 @@ def first_page(document: Document, language: Language) -> View:
         "created": moment(document.created, language),
         "assessment": document.assessment.text(language),
         "lead": lead(document.verdict, language),
-        "reference": _reference(document, entries, language),
+        "reference": " ".join(filter(None, (_reference(document, entries, language), _weights(document, language)))),
         "nobody": nobody(document, language),
         "affected": [
             {
@@ -103,6 +103,15 @@ def _reference(document: Document, entries: Sequence[tuple[int, Fold]], language
         return ""
     named = msg("Compared with the best-off {n:group|groups}: {groups}.", n=len(groups), groups=both(groups))
     return sentence(named, language)
+
+
+def _weights(document: Document, language: Language) -> str:
+    """That rates are weighted, where they are; numbers of people never are."""
+    weight = document.subject.get("weight")
+    if not isinstance(weight, str):
+        return ""
+    named = document.words.column(weight)
+    return sentence(msg("Rates are weighted by {weight}; numbers of people count rows.", weight=named), language)
 
 
 def nobody(document: Document, language: Language) -> str:

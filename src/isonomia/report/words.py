@@ -87,7 +87,7 @@ FINGERPRINT: Mapping[str, Message] = {
 def people_affected(finding: Finding, language: str) -> str:
     """How many people a finding affects, with its interval; empty where none are counted or they are not worse off."""
     people = finding.people
-    if people is None or people.value is None or round(people.value) < 1 or "people" in finding.message.params:
+    if people is None or people.value is None or round(people.value) < 1 or _counts(finding.message):
         return ""  # none, or the sentence itself counts them
     if people.low is None or people.high is None:
         return msg("About {n:# person is|# people are} affected.", n=round(people.value)).text(language)
@@ -97,6 +97,13 @@ def people_affected(finding: Finding, language: str) -> str:
         low=max(0.0, people.low),
         high=people.high,
     ).text(language)
+
+
+def _counts(message: Message) -> bool:
+    """Whether a sentence counts people itself."""
+    return "people" in message.params or any(
+        _counts(part) for part in message.params.values() if isinstance(part, Message)
+    )
 
 
 def also(document: Document, fold: Fold, language: str) -> str:
