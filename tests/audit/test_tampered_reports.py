@@ -74,7 +74,9 @@ def doors(report: iso.Report) -> dict[str, Callable[[], Any]]:
 
 def shown(record: Any) -> str:
     try:
-        report = iso.Report.from_dict(record)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that the record was changed
+            report = iso.Report.from_dict(record)
     except iso.IsonomiaError:
         return "refused"
     for name, door in doors(report).items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from isonomia.audit.exit_codes import FailOn, exit_code, failing
 from isonomia.audit.report_parts import Findings, Part, part_frame
+from isonomia.audit.verdicts.following import unfounded
 from isonomia.errors import AuditFailed, DataError, NotApplicable, SpecError, kind_of
 from isonomia.evidence import Fold, Result
 from isonomia.keeping import Keeper, opened
@@ -22,6 +24,7 @@ from isonomia.report import (
     Form,
     Section,
     Verdict,
+    content_hash,
     dumps,
     from_json,
     save,
@@ -33,6 +36,30 @@ from isonomia.report import (
 
 #: A report larger than this is refused.
 MAX_BYTES = 256 << 20
+
+
+def read_record(path: str | os.PathLike[str]) -> Any:
+    """What a ``report.json`` holds, or the one in a folder; nothing of it is believed yet."""
+    file = Path(path).expanduser()
+    file = file / "report.json" if file.is_dir() else file
+    if not file.is_file():
+        raise DataError(f"There is no report at {str(path)!r}; give a report.json, or the folder it is in.")
+    if file.stat().st_size > MAX_BYTES:
+        raise DataError(f"{str(file)!r} is larger than {MAX_BYTES:,} bytes; it is not a report of Isonomia.")
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{str(file)!r} is not JSON ({error}); give the report.json of an audit.") from None
+
+
+def unverified(record: Mapping[str, Any]) -> Report:
+    """The report of a record, whatever its hash and its verdict are worth."""
+    report = Report(from_json(record))
+    try:
+        _ = report.policy
+    except ValueError as error:
+        raise DataError(f"The report is damaged ({kind_of(error)}). Run the audit again.") from None
+    return report
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,27 +87,29 @@ class Report:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Report:
-        """The report that `save` wrote: a ``report.json``, or the folder it is in."""
-        file = Path(path).expanduser()
-        file = file / "report.json" if file.is_dir() else file
-        if not file.is_file():
-            raise DataError(f"There is no report at {str(path)!r}; give a report.json, or the folder it is in.")
-        if file.stat().st_size > MAX_BYTES:
-            raise DataError(f"{str(file)!r} is larger than {MAX_BYTES:,} bytes; it is not a report of Isonomia.")
-        try:
-            record = json.loads(file.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{str(file)!r} is not JSON ({error}); give the report.json of an audit.") from None
-        return cls.from_dict(record)
+        """The report that `save` wrote: a ``report.json``, or the folder it is in.
+
+        Warns where the file was changed after it was written, or its verdict does not follow from its figures.
+        """
+        return cls.from_dict(read_record(path))
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Report:
-        """The report that `to_dict` wrote; also one of schema version 1 or 2."""
-        report = cls(from_json(record))
-        try:
-            _ = report.policy
-        except ValueError as error:
-            raise DataError(f"The report is damaged ({kind_of(error)}). Run the audit again.") from None
+        """The report that `to_dict` wrote. Warns as `load` does."""
+        report = unverified(record)
+        title = str(report.document.title)
+        if "sha256" not in record:
+            warnings.warn(f"The report {title!r} has no hash: nothing shows that it was not changed.", stacklevel=2)
+        elif record["sha256"] != content_hash(record):
+            warnings.warn(
+                f"The report {title!r} was changed after it was written: its hash is not that of its content.",
+                stacklevel=2,
+            )
+        if doubted := unfounded(report.document, report.policy):
+            warnings.warn(
+                f"The verdict of the report {title!r} does not follow from its figures: {', '.join(doubted)}.",
+                stacklevel=2,
+            )
         return report
 
     @property

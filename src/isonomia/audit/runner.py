@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -22,6 +20,7 @@ from isonomia.audit.finishing import Faults, adjusted, each
 from isonomia.audit.grading import grade
 from isonomia.audit.labels_first import with_labels_first
 from isonomia.audit.multiplicity import Families
+from isonomia.audit.recorded_spec import recorded_spec, spec_hash
 from isonomia.audit.reference_named import compared_with
 from isonomia.audit.report import Report
 from isonomia.audit.scope import scope_of
@@ -137,6 +136,7 @@ def audit(
     sections = _finished(sections, subject, criteria, faults)
     verdict = None if rules is None else conclude(rules, decided, sections, subject, faults, on=now.date())
     timings["verdict"] = time.perf_counter() - begun
+    spec = recorded_spec(subject, chosen, options)
     document = Document(
         msg("Audit of {name}", name=subject.name) if subject.name else msg("Audit"),
         _subject_facts(subject) | {"checks": scope_of(chosen)},
@@ -145,7 +145,8 @@ def audit(
         verdict=verdict,
         policy=None if rules is None else rules.record(),
         language=known,
-        fingerprint=_fingerprint(subject, chosen, rules, options, families, faults),
+        fingerprint=_fingerprint(subject, spec, rules, families, faults),
+        spec=spec,
         created=now.isoformat(timespec="seconds"),
         timings=timings,
         words=subject.words,
@@ -344,38 +345,20 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
 
 
 def _fingerprint(
-    subject: Subject,
-    chosen: Sequence[Check],
-    policy: Policy | None,
-    options: Options,
-    families: Families,
-    faults: Faults,
+    subject: Subject, spec: Mapping[str, Any], policy: Policy | None, families: Families, faults: Faults
 ) -> dict[str, Any]:
-    data, content = subject.dataset, None
+    content = None
     with faults.of("traceability", msg("Traceability")):
         content = subject.fingerprint
-    roles: Mapping[str, Any] = {} if data is None else {**data.options(), "kinds": dict(data.given_kinds)}
-    settings = {
-        "checks": [entry.id for entry in chosen],
-        "policy": None if policy is None else policy.record(),
-        "options": {name: dict(values) for name, values in options.items()},
-        "roles": {key: str(value) for key, value in sorted(roles.items())},
-        "n_boot": subject.settings.n_boot,
-        "level": subject.settings.level,
-        "min_per_group": subject.settings.min_per_group,
-        "missing": subject.settings.missing,
-        "reference": str(subject.settings.reference),
-        "seed": subject.settings.seed,
-    }
-    if data is None and subject.task == "multiclass" and subject.favourable:
-        settings["favourable"] = [str(label) for label in subject.favourable]
-    text = json.dumps(settings, sort_keys=True, default=str)
     model = subject.model
     return {
         "data_sha256": content,
         **({} if model is None or model.fingerprint is None else {"model_sha256": model.fingerprint}),
-        "spec_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "settings": {name: settings[name] for name in ("missing", "reference", "min_per_group", "level")},
+        "spec_sha256": spec_hash(spec, policy),
+        "settings": {
+            **{name: getattr(subject.settings, name) for name in ("missing", "min_per_group", "level")},
+            "reference": str(subject.settings.reference),
+        },
         "seed": subject.settings.seed,
         "tests": sum(families.sizes.values()),
         "isonomia": __version__,

@@ -387,6 +387,11 @@ class Model:
             )
         return wanted
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `Model.of` that were given."""
+        return {name: value for name, value in self._options.items() if value is not None}
+
     def _marked_like(self, other: Model) -> Model:
         self.trusted, self.format, self.source, self.fingerprint = (
             other.trusted,

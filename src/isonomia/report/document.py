@@ -63,6 +63,11 @@ class Criterion(Record, kind="criterion"):
         How many people the worst-off group lacks at the rate of the other one; None where the figure counts nobody.
     also : tuple of mapping
         Other groups that are shown to break the rule, as column and value.
+    least, most : float, optional
+        The ends of the one-sided tests behind "meets": every figure that the rule looks at is shown to lie above the
+        first, or below the second.
+    complete : bool
+        False where somebody was left out whom the rule asks about: then nothing is shown to be met.
     examined : bool
         False where nothing was there to examine: an attribute that is not protected, a check without a result. Such a
         criterion never passes, whatever its policy makes of evidence that is too weak.
@@ -86,6 +91,9 @@ class Criterion(Record, kind="criterion"):
     sentence: Message | None = None
     people: Estimate | None = None
     also: tuple[Mapping[str, str], ...] = ()
+    least: float | None = None
+    most: float | None = None
+    complete: bool = True
     examined: bool = True
 
     @property
@@ -232,6 +240,9 @@ class Document(Shown):
         The language it is shown in unless another is requested.
     fingerprint : mapping
         What makes the run repeatable: hashes of data and spec, the seed, versions of the packages.
+    spec : mapping
+        What was asked: the roles of the columns, checks, options and settings. With it, the data and the model the
+        audit can be repeated.
     created : str
         ISO 8601 time.
     timings : mapping
@@ -254,6 +265,7 @@ class Document(Shown):
     policy: Mapping[str, Any] | None = None
     language: Language = "en"
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
+    spec: Mapping[str, Any] = field(default_factory=dict)
     created: str = ""
     timings: Mapping[str, float] = field(default_factory=dict)
     words: Words = field(default_factory=Words)

@@ -1,11 +1,12 @@
 """The report as JSON, for machines and for `compare`, and back: a stored report is the same report again.
 
-Its shape is fixed by ``report/schema/report-1.0.json``. The same document gives the same JSON; only `created` and
-`timings` differ between two runs of one spec.
+Its shape is fixed by ``report/schema/report-1.0.json``. The same document gives the same JSON; only `created`,
+`timings` and the hash differ between two runs of one spec.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,8 @@ from isonomia.report.document import Document, Section, Verdict
 
 #: The first number changes when a reader of the older shape would break, the second when something is added.
 SCHEMA_VERSION = "1.0"
+#: What a report's hash does not cover: itself, which version wrote the file, and how long the work took.
+UNHASHED = ("sha256", "isonomia_version", "timings")
 
 
 def to_json(document: Document) -> dict[str, Any]:
@@ -38,7 +41,7 @@ def to_json(document: Document) -> dict[str, Any]:
     found = [finding for section in document.sections for finding in section.findings]
     order = ranking(found)
     ranks = iter({index: position for position, index in enumerate(order)}[index] for index in range(len(found)))
-    return {
+    record: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "isonomia_version": __version__,
         "created": document.created,
@@ -57,11 +60,33 @@ def to_json(document: Document) -> dict[str, Any]:
         "words": document.words.to_dict(),
         "balance_sheet": None if document.balance_sheet is None else document.balance_sheet.to_dict(),
         "fingerprint": encode(document.fingerprint),
+        "spec": encode(document.spec),
         "timings": {
             **{section.code: encode(section.seconds) for section in document.sections},
             **{str(step): encode(seconds) for step, seconds in document.timings.items()},
         },
     }
+    return {**record, "sha256": content_hash(record)}
+
+
+def content_hash(record: Mapping[str, Any]) -> str:
+    """The hash of a report's record: SHA-256 of its JSON with sorted keys, no spaces, and ASCII only.
+
+    It covers every key but those of `UNHASHED`. It shows that a file was changed by accident or by somebody who did not
+    know of it; it is no signature.
+
+    Examples
+    --------
+    >>> record = to_json(Document("Audit", {"rows": 48842}))
+    >>> record["sha256"] == content_hash(record) != content_hash({**record, "title": "Another"})
+    True
+    """
+    covered = {key: value for key, value in record.items() if key not in UNHASHED}
+    try:
+        text = json.dumps(covered, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"The report is damaged ({kind_of(error)}). Run the audit again.") from None
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 _NO_VERDICT: Mapping[str, Any] = {
@@ -108,6 +133,7 @@ def _document(record: Mapping[str, Any]) -> Document:
         "policy": decode(record["policy"]),
         "language": record["language"],
         "fingerprint": decode(record["fingerprint"]),
+        "spec": decode(record["spec"]),
         "created": record["created"],
         "timings": decode(timings),
         "words": Words.from_dict(record.get("words", {})),

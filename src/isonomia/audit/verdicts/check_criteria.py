@@ -59,7 +59,10 @@ def check_criterion(rule: CheckRule, sections: Sequence[Section], subject: Subje
         outcome, reason = "not_enough_evidence", msg("there is no figure for {group}", group=People.of(left_out[0]))
     statement = overall_sentence(rule, name, form, evidence, worst.who)
     whole = worst.figure.method == "count"
-    low, high = (None if whole or not np.isfinite(end) else end for end in (evidence.low, evidence.high))
+    low, high, least, most = (
+        None if whole or not np.isfinite(end) else end
+        for end in (evidence.low, evidence.high, evidence.least, evidence.most)
+    )
     return Criterion(
         name,
         outcome,
@@ -72,6 +75,9 @@ def check_criterion(rule: CheckRule, sections: Sequence[Section], subject: Subje
         rule=rule.id,
         measure="value",
         sentence=explained(statement, outcome, joined(reason, set_aside), set_aside),
+        least=least,
+        most=most,
+        complete=not left_out,
     )
 
 

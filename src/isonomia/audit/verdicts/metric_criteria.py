@@ -14,7 +14,7 @@ from isonomia.evidence import Estimate, affected
 from isonomia.fairness.judging.evidence import Evidence
 from isonomia.fairness.judging.judge import Judgement, judge_metrics
 from isonomia.fairness.judging.questions import GroupQuestion
-from isonomia.fairness.judging.reasons import joined
+from isonomia.fairness.judging.reasons import joined, unproved
 from isonomia.languages import Message, OutcomeName
 from isonomia.metrics import METRICS
 from isonomia.policies import Policy, Rule, policy_text
@@ -57,7 +57,9 @@ def _criterion(found: Judgement, level: float) -> Criterion:
         others = (question.group(index) for index in sorted(evidence.broken - {evidence.who}))
         people["also"] = tuple(dict(other.texts) for other in others if other is not None)
         statement = compared_sentence(compared, evidence)
-    low, high = (end if np.isfinite(end) else None for end in (evidence.low, evidence.high))
+    low, high, least, most = (
+        end if np.isfinite(end) else None for end in (evidence.low, evidence.high, evidence.least, evidence.most)
+    )
     keeps = rule.sign * (evidence.value - rule.limit) >= 0
     point: Point | None = None if rule.decides == "interval" else "keeps" if keeps else "breaks"
     reason = joined(found.reason, found.set_aside)
@@ -74,6 +76,9 @@ def _criterion(found: Judgement, level: float) -> Criterion:
         metric=rule.metric,
         measure=rule.measure,
         sentence=explained(statement, found.outcome, reason, found.set_aside),
+        least=least,
+        most=most,
+        complete=question is None or unproved(question) is None,
         **people,
     )
 
