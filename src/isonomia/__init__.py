@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         store,
         study,
     )
-    from isonomia.audit import Report, audit, compare, run
+    from isonomia.audit import Report, audit, compare, run, verify
     from isonomia.data import Dataset, read
     from isonomia.data import catalog as datasets
     from isonomia.data.synthetic import synth
@@ -63,6 +63,7 @@ _HOME = {
     "compare": "isonomia.audit",
     "read": "isonomia.data",
     "run": "isonomia.audit",
+    "verify": "isonomia.audit",
     "mitigate": "isonomia.mitigation",
     "Model": "isonomia.models",
     "Surface": "isonomia.models",
@@ -132,6 +133,7 @@ __all__ = [
     "study",
     "synth",
     "run",
+    "verify",
 ]
 
 display.render_with(lambda: importlib.import_module("isonomia.report"))

@@ -21,6 +21,7 @@ from isonomia.audit.spec import DataSpec, EndpointSpec, ModelSpec, Spec, read_sp
 from isonomia.audit.spec_changes import audit_changes, changed_checks, read_changes
 from isonomia.audit.spec_schema import spec_schema
 from isonomia.audit.verdicts.verdict import judge
+from isonomia.audit.verification import Verification, verify
 from isonomia.parameters import face
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Report",
     "ReportFigure",
     "Spec",
+    "Verification",
     "audit",
     "audit_changes",
     "bias_audit_summary",
@@ -53,6 +55,7 @@ __all__ = [
     "read_spec",
     "run",
     "spec_schema",
+    "verify",
 ]
 
 if not TYPE_CHECKING:

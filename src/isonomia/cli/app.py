@@ -28,6 +28,7 @@ from isonomia.cli.commands.runs import runs
 from isonomia.cli.commands.runs_watch import watch
 from isonomia.cli.commands.study import study
 from isonomia.cli.commands.synth import synth
+from isonomia.cli.commands.verify import verify
 from isonomia.cli.output.exits import guarded
 from isonomia.cli.output.reader import language_in, set_reader_language
 from isonomia.cli.output.streams import guard_streams
@@ -70,7 +71,7 @@ def program(
     """Examine what a model does to people: is it even-handed, whom does it treat differently, how sure are we?"""
 
 
-for function in (demo, audit, fairness, explain, mitigate, run, compare, card):
+for function in (demo, audit, fairness, explain, mitigate, run, compare, card, verify):
     app.command()(function)
 app.add_typer(datasets, name="datasets")
 app.command()(synth)
