@@ -184,7 +184,7 @@ def test_save_by_address_and_without_enough_words(address: str, tmp_path: Path) 
     assert audited().save(store=address, analysis="loans") == {}
     with iso.store.open(address) as store:
         assert len(store.runs("loans")) == 1
-    for wrong in ({}, {"store": address}, {"folder": tmp_path, "analysis": "loans"}):
+    for wrong in ({}, {"store": address}, {"path": tmp_path, "analysis": "loans"}):
         with pytest.raises(SpecError):
             audited().save(**wrong)  # type: ignore[arg-type]
 
