@@ -24,6 +24,7 @@ from isonomia.languages import Language, check_language, translate
 from isonomia.parameters import Choice
 from isonomia.report.document import Document
 from isonomia.report.first_page import first_page
+from isonomia.report.footer import foot, on_paper
 from isonomia.report.naming import in_file_words
 from isonomia.report.parts import Figures, Setting, part_view
 from isonomia.report.view import document_view, short_view
@@ -78,32 +79,33 @@ def to_html(part: Any, language: str = "en", *, page: bool = True, extent: Exten
         if not isinstance(part, Document):
             raise SpecError(f"Only a report has a first page; got {type(part).__name__}. Leave `extent` out.")
         return _first_page(part, known, page) if extent == "first_page" else _short(part, known)
-    part = in_file_words(part)
+    shown = in_file_words(part)
     if not page:
-        whole = isinstance(part, Document)
-        return _fragment(part, known, MOST_BYTES if whole else FRAGMENT_BYTES)
-    return _smallest(PAGE, MOST_BYTES, known, lambda setting: _page(part, setting), page=True)
+        return _fragment(shown, known, MOST_BYTES if isinstance(part, Document) else FRAGMENT_BYTES)
+    below = foot(part, known)
+    return _smallest(PAGE, MOST_BYTES, known, lambda setting: _page(shown, setting, below), page=True)
 
 
 def paper_html(part: Any, language: str, extent: Extent = "short") -> str:
     """The report, or a part of it, to be printed: no scripts; with the annex everything open and long tables cut."""
     if extent != "whole":
         return to_html(part, language, extent=extent)
-    setting = Setting(check_language(language), PAPER_ROWS, Figures(), paper=True)
-    return _page(in_file_words(part), setting)
+    known = check_language(language)
+    setting = Setting(known, PAPER_ROWS, Figures(), paper=True)
+    return _page(in_file_words(part), setting, foot(part, known))
 
 
 def _first_page(document: Document, language: Language, page: bool) -> str:
     setting = Setting(language, 0, Figures(), page=False, paper=True)
     if page:
-        return _in_page("board.html", setting, first_page(document, language))
+        return _in_page("board.html", setting, first_page(document, language), foot(document, language))
     sheets = _style("parts.css", "document.css")
     return _rendered("fragment.html", setting, **first_page(document, language), kind="summary", style=sheets)
 
 
 def _short(document: Document, language: Language) -> str:
     setting = Setting(language, 0, Figures(), page=False, paper=True)
-    return _in_page("short.html", setting, short_view(document, setting))
+    return _in_page("short.html", setting, short_view(document, setting), foot(document, language))
 
 
 def _smallest(
@@ -132,21 +134,22 @@ def _fragment(part: Any, language: Language, most_bytes: int) -> str:
     return _smallest(FRAGMENT, most_bytes, language, render)
 
 
-def _page(part: Any, setting: Setting) -> str:
+def _page(part: Any, setting: Setting, below: str) -> str:
     if isinstance(part, Document):
-        return _in_page("report.html", setting, document_view(part, setting))
+        return _in_page("report.html", setting, document_view(part, setting), below)
     kind, view = part_view(part, setting)
-    return _in_page("part.html", setting, {"kind": kind, "part": view, "title": view["title"], "created": ""})
+    return _in_page("part.html", setting, {"kind": kind, "part": view, "title": view["title"], "created": ""}, below)
 
 
-def _in_page(template: str, setting: Setting, context: Mapping[str, Any]) -> str:
+def _in_page(template: str, setting: Setting, context: Mapping[str, Any], below: str) -> str:
     figures = setting.figures.shown if setting.explorable else []
     return _rendered(
         template,
         setting,
         **context,
         version=__version__,
-        style=_style("parts.css", "document.css", "page.css"),
+        foot=below,
+        style=_style("parts.css", "document.css", "page.css") + on_paper(below, setting.language),
         plotly=_packed_plotly() if figures else "",
         script="" if setting.paper else Markup(_asset("report.js")),
         rules=_policy([] if setting.paper else [_plotly(), _asset("report.js")]),
