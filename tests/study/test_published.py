@@ -178,7 +178,9 @@ def test_the_published_results_by_themselves(folder: Path) -> None:
     study = run_study(paper=folder, paper_only=True, n_boot=200)
     best = [finding for finding in study.findings if finding.code == "agreement.disparity"]
     assert "counterfactual difference" in best[0].message.text()
-    assert {"agreement", "agreement_strict", "agreement_linear", "results"} == {s.code for s in study.document.sections}
+    assert {"agreement", "agreement_strict", "agreement_linear", "results"} == {
+        one.code for one in study.document.results
+    }
 
 
 def test_the_page_names_the_results_that_are_not_in_the_files(folder: Path, published: pd.DataFrame) -> None:

@@ -135,7 +135,7 @@ def test_a_stopped_run_goes_on_and_gives_the_same(found: tuple[iso.study.Study, 
     read = read_study(tmp_path, n_boot=100)
     assert read.agreement.to_dict() == read_study(folder, n_boot=100).agreement.to_dict()
     assert [one.split(":")[0] for one in read.unread] == ["half.json", "other.json"]
-    notes = " ".join(note.text() for note in read.document.sections[-1].result.notes)
+    notes = " ".join(note.text() for note in read.document.results[-1].notes)
     assert "could not be read and is left out: half.json" in notes
     assert "other.json: it is not a cell of the study" in notes
 
@@ -240,7 +240,7 @@ def test_files_of_a_study(found: tuple[iso.study.Study, Path], tmp_path: Path) -
     assert figures
     assert all("<svg" in path.read_text(encoding="utf-8") for path in figures)
     report = json.loads(written["en/json"].read_text(encoding="utf-8"))
-    assert list(report["checks"])[:1] == ["agreement"]
+    assert list(report["results"])[:1] == ["agreement"]
 
 
 def test_hostile_texts_are_escaped() -> None:

@@ -13,6 +13,9 @@ from isonomia.benchmark.summary import PRIMARY, Cells, Finds
 from isonomia.evidence import Column, Estimate, Table
 from isonomia.languages import Message, msg
 
+#: With fewer settings nothing is advised: a method that is better in every one of four is so by chance in 0.5^4 = 6%.
+ADVISED_FROM = 5
+
 
 @dataclass(frozen=True)
 class Situation:
@@ -47,11 +50,11 @@ SITUATIONS: tuple[Situation, ...] = (
 
 
 def advice_rows(cells: Cells, finds: Finds) -> list[dict[str, Any]]:
-    """For each situation with settings: the best method, its score, and the others that are not worse."""
+    """For each situation with enough settings: the best method, its score, and the others that are not worse."""
     rows = []
     for situation in SITUATIONS:
         settings = [setting for setting in cells.to_find() if situation.fits(setting)]
-        if not settings:
+        if len(settings) < ADVISED_FROM:
             continue
         scores = cells.scores(finds, PRIMARY[finds], settings)
         seconds = cells.scores(finds, "seconds", settings)
@@ -100,25 +103,47 @@ def advice_notes(cells: Cells) -> tuple[Message, ...]:
         score: Estimate = first["score"]
         params: dict[str, Any] = {
             "method": first["best"],
-            "value": score.value,
-            "low": score.low,
-            "high": score.high,
+            "score": _with_interval(score),
             "n": first["settings"],
             "seconds": first["seconds"].value,
         }
         found.append(
             msg(
-                "To find subgroups use {method}: F1 {value:pct} [{low:pct}, {high:pct}] over {n:# setting|# settings}, "
-                "{seconds:num} seconds per search.",
+                "To find subgroups use {method}: F1 {score} over {n:# setting|# settings}, {seconds:num} seconds per "
+                "search.",
                 **params,
             )
             if finds == "subgroups"
             else msg(
-                "To find pairs of people use {method}: it finds {value:pct} [{low:pct}, {high:pct}] of the biases over "
-                "{n:# setting|# settings}, in {seconds:num} seconds per search.",
+                "To find pairs of people use {method}: it finds {score} of the biases over {n:# setting|# settings}, "
+                "in {seconds:num} seconds per search.",
                 **params,
             )
         )
         if first["alike"]:
             found.append(msg("Not worse by the same data: {methods}.", methods=first["alike"]))
     return tuple(found)
+
+
+def _with_interval(score: Estimate) -> Message:
+    """A share with its interval; by itself where one data seed gives none."""
+    if score.low is None or score.high is None:
+        return Message("{x:pct}", {"x": score.value})
+    return Message("{x:pct} [{low:pct}, {high:pct}]", {"x": score.value, "low": score.low, "high": score.high})
+
+
+def no_advice(cells: Cells) -> Message | None:
+    """Why there is no answer: cells are to do, nothing was there to find, settings are too few; None where one is."""
+    done = len(cells.rows)
+    if cells.waiting:
+        return msg("{done:int} of {all:# cell|# cells}: no conclusion yet.", done=done, all=done + cells.waiting)
+    settings = len(cells.to_find())
+    if not settings:
+        return msg("No conclusion: in none of the settings is there anything to find.")
+    if settings < ADVISED_FROM:
+        return msg(
+            "{n:# setting|# settings}: no conclusion. A method is advised from at least {least:int} settings on.",
+            n=settings,
+            least=ADVISED_FROM,
+        )
+    return None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isonomia._version import __version__
-from isonomia.benchmark.advice import advice_notes, advice_table
+from isonomia.benchmark.advice import ADVISED_FROM, advice_notes, advice_table, no_advice
 from isonomia.benchmark.main_effects import main_effects_table
 from isonomia.benchmark.settings import LEVELS
 from isonomia.benchmark.subgroup_scores import ALPHA
@@ -31,10 +30,14 @@ from isonomia.benchmark.words import FACTORS, TITLES
 from isonomia.display import Shown
 from isonomia.evidence import Picture, Result, Table
 from isonomia.languages import Message, msg
-from isonomia.report import Document, Section
+from isonomia.report import Inquiry
 
 if TYPE_CHECKING:
     from isonomia.store import Store
+
+
+#: Columns of the table beside the answer.
+LEAD = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +59,10 @@ class Benchmark(Shown):
         """The parts of the report."""
         kinds = [finds for finds in PRIMARY if len(self.cells.methods(finds)) > 0]
         ranked = [finds for finds in kinds if self.cells.to_find()]
-        parts = [_advice(self.cells, ranked)] if ranked else []
+        concludes = no_advice(self.cells) is None
+        parts = [_advice(self.cells, ranked)] if concludes else []
         parts += [_scores(self.cells, finds) for finds in ranked]
-        parts += [_tests(self.cells, ranked)] if ranked else []
+        parts += [_tests(self.cells, ranked)] if concludes else []
         parts += [factors for finds in ranked if (factors := _factors(self.cells, finds)) is not None]
         nulls = null_table(self.cells)
         if nulls is not None:
@@ -66,22 +70,25 @@ class Benchmark(Shown):
         return tuple(parts)
 
     @cached_property
-    def document(self) -> Document:
-        """The report."""
-        return Document(
-            title=msg("Which method finds what is there?"),
-            subject={
-                "grid": self.cells.benchmark,
-                "settings": str(len(self.cells.settings)),
-                "datasets per setting": str(len({row["data_seed"] for row in self.cells.rows})),
-                "cells": str(len(self.cells.rows)),
-                "cells to do": str(self.cells.waiting),
-            },
-            sections=tuple(
-                Section(code=part.code, title=part.title, purpose=_PURPOSES[part.code], outcome="passed", result=part)
-                for part in self.results
+    def document(self) -> Inquiry:
+        """The page: the question, the answer or why there is none yet, and everything that was measured."""
+        open_ = no_advice(self.cells)
+        answer = advice_notes(self.cells) if open_ is None else (open_,)
+        first = next((part for part in self.results if part.code.startswith("scores_")), None)
+        return Inquiry(
+            question=msg("Which method finds what is there?"),
+            answer=answer or (msg("No method found anything that was there."),),
+            sure=_sure(self.cells),
+            lead=None if open_ is not None or first is None else _lead(first),
+            results=self.results,
+            purposes=_PURPOSES,
+            about=(
+                (msg("Grid"), self.cells.benchmark),
+                (msg("Settings"), len(self.cells.settings)),
+                (msg("Data sets for each setting"), self.cells.seeds),
+                (msg("Cells that are done"), len(self.cells.rows)),
+                (msg("Cells to do"), self.cells.waiting),
             ),
-            fingerprint={"isonomia": __version__},
         )
 
     def save(self, folder: str | os.PathLike[str], *, figures: bool = True, nemenyi: bool = False) -> dict[str, Path]:
@@ -122,20 +129,38 @@ _PURPOSES: dict[str, Message] = {
 
 
 def _advice(cells: Cells, kinds: Sequence[Finds]) -> Result:
-    notes = list(advice_notes(cells))
-    notes.append(
-        msg(
-            "Methods are judged on fresh people. A subgroup is found where half of the people of both are the same and "
-            "the direction is right; pairs are asked again. A method without an answer scores 0."
-        )
+    note = msg(
+        "Situations with fewer than {least:int} settings are left out: no method is advised there.", least=ADVISED_FROM
     )
-    if cells.waiting:
-        notes.append(msg("The grid {grid} has {n:# cell|# cells} to do yet.", n=cells.waiting, grid=cells.benchmark))
     return Result(
         code="advice",
         title=msg("Which method for which situation"),
         tables={finds: advice_table(cells, finds) for finds in kinds},
-        notes=tuple(notes),
+        notes=(note,),
+    )
+
+
+def _lead(scores: Result) -> Result:
+    """The first figure of the scores and the table behind it: the method, and the first scores that are known."""
+    name = scores.pictures[0].table
+    table = scores.tables[name]
+    known = [column.name for column in table.columns if any(value is not None for value in column.values)]
+    return replace(scores, tables={name: table.select(known[:LEAD])}, pictures=scores.pictures[:1], notes=())
+
+
+def _sure(cells: Cells) -> tuple[Message, ...]:
+    """What the answer rests on: how many data sets, and by which rule something counts as found."""
+    return (
+        msg(
+            "{n:# setting|# settings} with {seeds:# data set|# data sets} each. Intervals are over data sets; with a "
+            "single one there are none.",
+            n=len(cells.settings),
+            seeds=cells.seeds,
+        ),
+        msg(
+            "Methods are judged on fresh people. A subgroup is found where half of the people of both are the same and "
+            "the direction is right; pairs are asked again. A method without an answer scores 0."
+        ),
     )
 
 

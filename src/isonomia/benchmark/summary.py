@@ -89,6 +89,11 @@ class Cells:
         return tuple(sorted({scene_of(row)[0] for row in self.rows}, key=_order))
 
     @cached_property
+    def seeds(self) -> int:
+        """How many data sets a setting has."""
+        return len({row["data_seed"] for row in self.rows})
+
+    @cached_property
     def centre(self) -> Setting:
         """The centre of the grid: of every factor the level that most settings have."""
         common = {name: Counter(getattr(s, name) for s in self.settings).most_common(1)[0][0] for name in LEVELS}

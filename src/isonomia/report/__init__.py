@@ -9,6 +9,7 @@ from isonomia.parameters import face
 from isonomia.report.csv_text import csv_of, to_csv
 from isonomia.report.document import Criterion, Document, Point, Section, SectionOutcome, Side, Verdict, VerdictOutcome
 from isonomia.report.figures import draw, draw_svg
+from isonomia.report.inquiry import Inquiry
 from isonomia.report.json_report import SCHEMA_VERSION, content_hash, dumps, from_json, schema, to_json
 from isonomia.report.latex import escaped, to_latex
 from isonomia.report.markdown import to_markdown
@@ -24,6 +25,7 @@ __all__ = [
     "Document",
     "Extent",
     "Form",
+    "Inquiry",
     "Point",
     "Section",
     "SectionOutcome",

@@ -15,6 +15,7 @@ from isonomia.report.chapters import Chapter, arranged
 from isonomia.report.document import Document, Section
 from isonomia.report.first_page import first_page
 from isonomia.report.glossary import ASSUMPTIONS, ASSUMPTIONS_TITLE
+from isonomia.report.inquiry import Inquiry
 from isonomia.report.naming import in_file_words
 from isonomia.report.parts import tabulated
 from isonomia.report.tables import cells, shown_columns
@@ -51,8 +52,8 @@ def anchor(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-def to_markdown(part: Document | Result, language: str = "en") -> str:
-    """The whole report, or a result by itself, as one Markdown text.
+def to_markdown(part: Document | Result | Inquiry, language: str = "en") -> str:
+    """The whole report, a result by itself or an inquiry as one Markdown text.
 
     Examples
     --------
@@ -62,6 +63,8 @@ def to_markdown(part: Document | Result, language: str = "en") -> str:
     if isinstance(part, Result):
         return _result(part, language)
     language = check_language(language)
+    if isinstance(part, Inquiry):
+        return _inquiry(part, language)
     document = in_file_words(part)
     parts = [
         f"# {sentence(document.title, language, escape)}",
@@ -88,6 +91,23 @@ def _result(result: Result, language: str) -> str:
         for one in shown.findings
     ]
     parts = [f"# {sentence(shown.title, language, escape)}", *said, "\n".join(found), *_body(shown, language)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _inquiry(inquiry: Inquiry, language: str) -> str:
+    """A question, its answer, what shows it, how sure it is, and everything that was measured."""
+    parts = [f"# {sentence(inquiry.question, language, escape)}", f"## {msg('Answer').text(language)}"]
+    parts += [sentence(one, language, escape) for one in inquiry.answer]
+    parts += [] if inquiry.lead is None else _body(inquiry.lead, language)
+    if inquiry.sure:
+        parts.append(f"## {msg('How sure').text(language)}")
+        parts.append("\n".join(f"- {sentence(one, language, escape)}" for one in inquiry.sure))
+    for result in inquiry.results:
+        parts += [f"## {sentence(result.title, language, escape)}", *_body(result, language)]
+    parts.append(f"## {msg('What was run').text(language)}")
+    parts.append(
+        grid(["", ""], [[name.text(language), readable(value, language, escape)] for name, value in inquiry.about])
+    )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

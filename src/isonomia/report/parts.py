@@ -18,9 +18,10 @@ from isonomia.report import words
 from isonomia.report.document import Section
 from isonomia.report.figures import describe, static
 from isonomia.report.figures.svg.drawing import NARROW, WIDE
+from isonomia.report.inquiry import Inquiry
 from isonomia.report.overview import View, anchor, card, section_id
 from isonomia.report.tables import cells, shown_columns
-from isonomia.report.texts import headline, sentence, tame
+from isonomia.report.texts import headline, readable, sentence, tame
 
 #: Marks of a picture for each row of a table that is shown, and the maximum.
 MARKS, MOST_MARKS = 20, 600
@@ -241,8 +242,31 @@ def _name(key: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def inquiry_view(inquiry: Inquiry, setting: Setting) -> View:
+    """A question, its answer, what shows it, how sure it is, and everything that was measured."""
+    language = setting.language
+    results = [
+        {
+            **result_view(result, result.code, setting),
+            "id": "result-" + anchor(result.code),
+            "purpose": sentence(inquiry.purposes.get(result.code), language),
+        }
+        for result in inquiry.results
+    ]
+    return {
+        "title": sentence(inquiry.question, language),
+        "answer": [sentence(one, language) for one in inquiry.answer],
+        "lead": None if inquiry.lead is None else result_view(inquiry.lead, "lead", setting),
+        "sure": [sentence(one, language) for one in inquiry.sure],
+        "about": [(name.text(language), readable(value, language)) for name, value in inquiry.about],
+        "results": results,
+    }
+
+
 def part_view(part: Any, setting: Setting) -> tuple[str, View]:
     """Any part but a whole report: the macro of ``parts.html`` that arranges it, and its texts."""
+    if isinstance(part, Inquiry):
+        return "inquiry", inquiry_view(part, setting)
     if isinstance(part, Section):
         return "section", {**section_view(part, setting), "open": True}
     if isinstance(part, Result):

@@ -11,6 +11,7 @@ from pathlib import Path
 from isonomia.errors import IsonomiaError, MissingExtraError
 from isonomia.evidence import Result
 from isonomia.report.document import Document
+from isonomia.report.inquiry import Inquiry
 from isonomia.report.page import Extent, paper_html
 
 #: Names of the browser on the path, in the order in which they are tried; the variable names another one.
@@ -54,14 +55,14 @@ def find_chromium() -> str:
 
 
 def to_pdf(
-    part: Document | Result, language: str = "en", *, extent: Extent = "short", seconds: float = MOST_SECONDS
+    part: Document | Result | Inquiry, language: str = "en", *, extent: Extent = "short", seconds: float = MOST_SECONDS
 ) -> bytes:
     """The report as a PDF on A4 paper: the first page, the findings and the criteria; the annex on request.
 
     Parameters
     ----------
-    part : Document or Result
-        A result is printed whole.
+    part : Document, Result or Inquiry
+        What is no report is printed whole.
     language : "en" or "pt-BR"
     extent : "short", "whole" or "first_page"
         "short" is what people read, a few pages; "whole" has the annex with everything that was measured.

@@ -13,6 +13,7 @@ from isonomia.evidence import Result
 from isonomia.evidence.column import plain
 from isonomia.report.csv_text import csv_of, to_csv
 from isonomia.report.document import Document
+from isonomia.report.inquiry import Inquiry
 from isonomia.report.json_report import dumps
 from isonomia.report.markdown import to_markdown
 from isonomia.report.page import to_html
@@ -52,6 +53,13 @@ _RESULT_FORMS: Mapping[str, tuple[str, Write]] = {
     "pdf": ("result.pdf", to_pdf),
     "csv": ("result.csv", lambda result, language: _csv(result)),
 }
+#: The same of a question that was investigated.
+_INQUIRY_FORMS: Mapping[str, tuple[str, Write]] = {
+    "html": ("report.html", to_html),
+    "json": ("report.json", lambda inquiry, language: inquiry.to_json()),
+    "md": ("report.md", to_markdown),
+    "pdf": ("report.pdf", to_pdf),
+}
 #: The form that each suffix asks for.
 _SUFFIXES: Mapping[str, str] = {
     ".html": "html",
@@ -64,7 +72,7 @@ _SUFFIXES: Mapping[str, str] = {
 
 
 def save(
-    part: Document | Result,
+    part: Document | Result | Inquiry,
     path: str | os.PathLike[str],
     *,
     formats: Sequence[Form] | None = None,
@@ -74,7 +82,7 @@ def save(
 
     Parameters
     ----------
-    part : Document, Report or Result
+    part : Document, Report, Result or Inquiry
     path : path
         A file that ends in ``.html``, ``.json``, ``.md`` or ``.pdf`` (a result also in ``.csv``: its main table), or a
         folder.
@@ -92,9 +100,11 @@ def save(
         Where each form was written.
     """
     shown = getattr(part, "document", part)
-    if not isinstance(shown, Document | Result):
+    if not isinstance(shown, Document | Result | Inquiry):
         raise SpecError(f"Only a report or a result can be saved; got {type(part).__name__}.")
-    known = _FORMS if isinstance(shown, Document) else _RESULT_FORMS
+    known = _RESULT_FORMS
+    if not isinstance(shown, Result):
+        known = _FORMS if isinstance(shown, Document) else _INQUIRY_FORMS
     form = _form_of(path, known)
     if form is not None:
         if formats is not None:

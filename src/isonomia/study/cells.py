@@ -30,6 +30,8 @@ from isonomia.typing import Bools, Indices
 PARTS = {"key", "signature", "accuracy", "measures", "explanations"}
 #: Raised when the figures of a cell change, so that old files are computed again.
 FORM = 1
+#: Beside the folder of cells: which were asked for.
+PLANNED = "planned.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +121,30 @@ def finished(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
         else:
             unread.append(f"{path.name}: it is not a cell of the study")
     return found, unread
+
+
+def plan_cells(folder: Path, names: Sequence[str]) -> None:
+    """Note which cells a study asks for, beside those of earlier runs into the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_write(folder / PLANNED) as part:
+        part.write_text(json.dumps(sorted({*_planned(folder), *names}), indent=1) + "\n", encoding="utf-8")
+
+
+def waiting_cells(folder: Path) -> int:
+    """How many of the cells that were asked for are not in the folder."""
+    return sum(not (folder / "cells" / name).is_file() for name in _planned(folder))
+
+
+def _planned(folder: Path) -> list[str]:
+    """The files of the cells that were asked for; none where no run noted them."""
+    path = folder / PLANNED
+    if not path.is_file():
+        return []
+    try:
+        names = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DataError(f"{str(path)!r} is not JSON ({error}). Remove it, or run the study again.") from None
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def store(path: Path, cell: Mapping[str, Any]) -> None:

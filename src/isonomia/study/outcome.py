@@ -15,7 +15,7 @@ from isonomia.evidence import Column, Result, Table
 from isonomia.explain import Agreement, agreement
 from isonomia.explain.agreements.outcomes import NAMES
 from isonomia.languages import msg
-from isonomia.report import Document
+from isonomia.report import Inquiry
 from isonomia.study.explainers import STUDY_EXPLAINERS
 from isonomia.study.measures import StudyMeasure
 from isonomia.study.published import PAPER_TOLERANCE, absent_note, beside, key_of, reproduction
@@ -45,6 +45,8 @@ class Study(Shown):
         Why figures are missing, each reason once.
     unread : tuple of str
         Files among the cells that could not be read, each with the reason.
+    waiting : int
+        Cells that were asked for and are not done.
     """
 
     rows: Table
@@ -54,6 +56,7 @@ class Study(Shown):
     cells: Sequence[Mapping[str, Any]] = ()
     missing: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    waiting: int = 0
     paper: bool = False
 
     def __repr__(self) -> str:
@@ -65,8 +68,8 @@ class Study(Shown):
         return self.agreement.findings
 
     @cached_property
-    def document(self) -> Document:
-        """The report."""
+    def document(self) -> Inquiry:
+        """The page: the question, the answer or why there is none yet, and everything that was measured."""
         from isonomia.study.reporting import document_of
 
         return document_of(self)

@@ -13,7 +13,7 @@ from isonomia.events import Clock, Progress, ProgressLike
 from isonomia.languages import msg
 from isonomia.parameters import LEVEL, N_BOOT, SEED, Boolean, Integer, Number, Several, Text, validated
 from isonomia.registry import Registry
-from isonomia.study.cells import Effort, Key, Plan, compute, finished, store, stored
+from isonomia.study.cells import Effort, Key, Plan, compute, finished, plan_cells, store, stored, waiting_cells
 from isonomia.study.explainers import STUDY_EXPLAINERS
 from isonomia.study.fixes import STUDY_FIXES
 from isonomia.study.measures import STUDY_MEASURES, StudyMeasure, own_measure
@@ -120,20 +120,27 @@ def run_study(
         setup="own" if released is None else "paper",
     )
     cells: list[dict[str, Any]] = []
+    waiting = 0
     if not paper_only:
         chosen = _own(STUDY_DATA, datasets, own_data, _paper_data if released else None)
         ids = list(dict.fromkeys(["unmitigated", *(fixes or STUDY_FIXES.ids())]))
+        trained = _own(STUDY_MODELS, models, own_model)
+        started = list(dict.fromkeys(seeds))
+        if folder is not None:
+            plan_cells(Path(folder), [key.file for key in _keys(chosen, trained, ids, started)])
         cells = _cells(
             plan,
             chosen,
-            _own(STUDY_MODELS, models, own_model),
+            trained,
             ids,
-            list(dict.fromkeys(seeds)),
+            started,
             folder=None if folder is None else Path(folder) / "cells",
             released=released,
             clock=Clock(max_seconds, Progress.of(progress)),
         )
-    return assembled(cells, plan.measures, published, tolerance=tolerance, n_boot=n_boot, level=level)
+        waiting = len(_keys(chosen, trained, ids, started)) - len(cells)
+    study = assembled(cells, plan.measures, published, tolerance=tolerance, n_boot=n_boot, level=level)
+    return replace(study, waiting=waiting)
 
 
 @validated(tolerance=Number(at_least=0), n_boot=N_BOOT, level=LEVEL)
@@ -168,7 +175,20 @@ def read_study(
     ]
     published = [] if paper is None else published_rows(Path(paper))
     study = assembled(cells, measures, published, tolerance=tolerance, n_boot=n_boot, level=level)
-    return replace(study, unread=tuple(unread))
+    return replace(study, unread=tuple(unread), waiting=waiting_cells(Path(folder)))
+
+
+def _keys(
+    datasets: Sequence[StudyData], models: Sequence[StudyModel], fixes: Sequence[str], seeds: Sequence[int]
+) -> list[Key]:
+    """Every cell that is asked for."""
+    return [
+        Key(dataset=data.id, model=model.id, fix=fix, seed=seed)
+        for data in datasets
+        for seed in seeds
+        for model in models
+        for fix in fixes
+    ]
 
 
 def _cells(
@@ -184,7 +204,7 @@ def _cells(
 ) -> list[dict[str, Any]]:
     """The finished cells, in the order of the plan; matrices are made once per dataset and seed, and when needed."""
     found: list[dict[str, Any]] = []
-    total = len(datasets) * len(models) * len(fixes) * len(seeds)
+    total = len(_keys(datasets, models, fixes, seeds))
     with clock.progress.stage("study", msg("Training, measuring and explaining models"), total=total) as stage:
         for data in datasets:
             for seed in seeds:

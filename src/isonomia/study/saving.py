@@ -23,8 +23,7 @@ def save_study(study: Study, folder: Path) -> dict[str, Path]:
     for language in languages():
         paths = save(document, folder / language, language=language)
         written |= {f"{language}/{form}": path for form, path in paths.items()}
-    results = [section.result for section in document.sections if section.result is not None]
-    for result in results:
+    for result in document.results:
         for name, table in result.tables.items():
             stem = f"{result.code}-{name}"
             written[f"table/{stem}.csv"] = write_whole(folder / "tables" / f"{stem}.csv", to_csv(table))

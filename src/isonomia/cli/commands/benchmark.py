@@ -128,7 +128,6 @@ def report(
     import os
 
     from isonomia.benchmark import read_benchmark
-    from isonomia.report import to_json
 
     screen = talk.screen()
     with ExitStack() as stack:
@@ -136,11 +135,11 @@ def report(
         found = read_benchmark([_opened(stack, url) for url in urls], grid)
     written = found.save(out, figures=figures, nemenyi=nemenyi)
     if screen.json:
-        screen.data(to_json(found.document))
+        screen.data(found.document.to_dict())
         return
+    for line in (*found.document.answer, *found.document.sure):
+        screen.say(line)
     for part in found.results[:1]:
-        for note in part.notes:
-            screen.say(note)
         for table in part.tables.values():
             screen.table(table, title=table.title.text(screen.language) if table.title else "")
     screen.say(msg("Full report: {path}", path=str(written[f"{screen.language}/html"])))

@@ -104,18 +104,17 @@ def report(
 
 
 def show(screen: Screen, found: Study, folder: Path) -> None:
-    """The findings, the agreement and published figures beside ours; everything is written into the folder."""
-    from isonomia.report import to_json
+    """The answer, the agreement and published figures beside ours; everything is written into the folder."""
     from isonomia.study.reporting import unread_cell
 
     written = found.save(folder)
     if screen.json:
-        screen.data(to_json(found.document))
+        screen.data(found.document.to_dict())
         return
     for one in found.unread:
         screen.say(unread_cell(one))
-    for finding in found.findings:
-        screen.say(finding.message)
+    for line in found.document.answer:
+        screen.say(line)
     table = found.agreement.tables["agreement"]
     rows = [row for row, scope in enumerate(table["explainer"].values) if scope == "all"]
     screen.table(table.select(list(SHOWN)).take(rows), title=found.agreement.title.text(screen.language))
