@@ -12,12 +12,11 @@ from isonomia.languages import Message, msg
 from isonomia.languages.naming import as_text, together
 from isonomia.mitigation.judging.bands import criteria_of
 from isonomia.mitigation.judging.comparison import Comparison
-from isonomia.mitigation.judging.effect_findings import findings_of, people_apart, people_changed
+from isonomia.mitigation.judging.effect_findings import both_sides, findings_of, people_apart, people_changed
 from isonomia.mitigation.judging.effect_tables import (
     COSTS,
     changes_table,
     cost_of,
-    cost_sentence,
     criteria_table,
     criterion_titles,
     flows_table,
@@ -281,16 +280,17 @@ def _findings(judged: Judged, tried: Mapping[str, Attempt]) -> tuple[Finding, ..
         "by": " x ".join(comparison.gaps.keys[figure][1]),
         "method": tried[closest].entry.title,
         "gap": value,
+        "change": both_sides(comparison, fix, comparison.gaps.keys[figure][1]),
     }
     message = msg(
         "No fix is shown to meet the limit of {limit:num} for {criterion} by {by}; "
-        "the closest is {method} with {gap:num}.",
+        "the closest is {method} with {gap:num}. {change:first}.",
         **facts,
     )
     if any(judged.verdicts[name] == "meets" for name in judged.worthless) or closest in judged.worthless:
         message = msg(
             "No fix is shown to meet the limit of {limit:num} for {criterion} by {by} and to be better than the same "
-            "answer for everyone; the closest is {method} with {gap:num}.",
+            "answer for everyone; the closest is {method} with {gap:num}. {change:first}.",
             **facts,
         )
     return (
@@ -363,9 +363,10 @@ def _none_meets_all(judged: Judged, entry: Mitigation) -> Finding:
         code="mitigation.none_meets",
         severity="warning",
         message=msg(
-            "No fix is shown to meet all limits. The closest is {method}: {each}.",
+            "No fix is shown to meet all limits. The closest is {method}: {each}. {change:first}.",
             method=entry.title,
             each=_by_limit(judged, entry.id),
+            change=both_sides(comparison, fix, comparison.gaps.keys[figure][1]),
         ),
         estimate=Estimate(value, low, high, n=len(comparison.subject), method="max-t"),
         n=len(comparison.subject),
@@ -384,22 +385,22 @@ def _best(judged: Judged, entry: Mitigation) -> Finding:
         code="mitigation.best",
         severity="notice",
         message=msg(
-            "{method} meets all limits: {each}; {change}.",
+            "{method} meets all limits: {each}. {people:first}.",
             method=entry.title,
             each=_by_limit(judged, entry.id),
-            change=cost_sentence(comparison, fix),
+            people=both_sides(comparison, fix, comparison.gaps.keys[figure][1]),
         )
         if len(judged.each[entry.id]) > 1
         else msg(
             "{method} meets the limit of {limit:num} for {criterion} by {by}: {before:num} before, "
-            "{after:num} after; {change}.",
+            "{after:num} after. {people:first}.",
             method=entry.title,
             limit=judged.of[entry.id].limit,
             criterion=criterion_titles()[judged.of[entry.id].criterion],
             by=" x ".join(comparison.gaps.keys[figure][1]),
             before=float(comparison.bands.before.value[figure]),
             after=value,
-            change=cost_sentence(comparison, fix),
+            people=both_sides(comparison, fix, comparison.gaps.keys[figure][1]),
         ),
         estimate=Estimate(value, low, high, n=len(comparison.subject), method="max-t"),
         n=len(comparison.subject),
