@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -155,3 +156,39 @@ def test_an_old_audit_is_flagged_and_another_report_is_refused(saved: Path) -> N
     with pytest.raises(iso.SpecError, match="nyc-ll144"):
         bias_audit_summary(other)
     assert runner.invoke(app, ["card", str(saved), "--out", "x.pdf"]).exit_code == 2
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
+def test_the_page_is_a_notice(saved: Path, tmp_path: Path, language: str) -> None:
+    file = tmp_path / "notice.html"
+    words = ["card", str(saved), "--out", str(file), "--lang", language, "--distributed", "2026-02-01"]
+    assert runner.invoke(app, words).exit_code == 0
+    html = file.read_text(encoding="utf-8")
+    body = html.split("<main")[1].split("</main>")[0]
+    assert "no findings" not in body
+    assert "achados" not in body
+    assert "<button" not in body
+    assert "<details" not in body
+    assert body.count("<table") == 3  # by sex, by race, by both
+
+
+def test_the_fields_stand_in_the_order_of_the_rule(saved: Path) -> None:
+    """6 RCNY 5-303(a): date; source and explanation; unknown; applicants, rates, ratios; the day of distribution."""
+    shown = runner.invoke(app, ["card", str(saved), "--distributed", "2026-02-01"]).stdout
+    fields = ("Date of the bias audit", "Source of the data", "Explanation of the data", "People of unknown category")
+    fields += ("Number of people", "selection rate", "impact ratio", "Distribution date of the tool")
+    places = [shown.index(field) for field in fields]
+    assert places == sorted(places)
+
+
+def test_one_number_of_decimals_and_no_interval_where_nothing_is_estimated(saved: Path) -> None:
+    shown = runner.invoke(app, ["card", str(saved)]).stdout
+    assert re.search(r"1\.000? \\?\[1\.0", shown) is None
+    ratios = [line.split("|")[5].strip() for line in shown.splitlines() if line.startswith("|") and "%" in line]
+    known = [one for one in ratios if one and one[0].isdigit()]
+    assert len(known) > 5
+    assert all(re.fullmatch(r"\d\.\d{3}", one) for one in known)
+    assert "1.000" in known
+    unknown = next(line for line in shown.splitlines() if "People of unknown category" in line)
+    assert "[" not in unknown
+    assert re.search(r"\| \d+", unknown)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 from isonomia.audit.report import Report
 from isonomia.errors import SpecError
-from isonomia.evidence import Column, Result, Table
+from isonomia.evidence import Column, Estimate, Result, Table
 from isonomia.languages import Message, msg
-from isonomia.report.markdown import escape, table_text
+from isonomia.report import Fact, Notice
+from isonomia.report.markdown import escape, grid, table_text
 from isonomia.report.naming import in_file_words
 from isonomia.report.texts import readable, sentence
 
@@ -24,8 +27,8 @@ def bias_audit_summary(
     explanation: str = "",
     distributed: date | None = None,
     on: date | None = None,
-) -> Result:
-    """The summary as a result: facts, rates and impact ratios, people of unknown category.
+) -> Notice:
+    """The summary as a notice, its fields in the order of the rule: facts, rates and impact ratios, the day of use.
 
     Parameters
     ----------
@@ -48,45 +51,79 @@ def bias_audit_summary(
             "The report has no impact ratios. Run the audit with the policy nyc-ll144, or with the check impact_ratios."
         )
     made = datetime.fromisoformat(report.document.created).date()
-    subject = report.document.subject
+    subject, found = report.document.subject, section.result
     missing = msg("to be filled in by the employer or employment agency")
-    facts: list[tuple[Message, Message | str]] = [
-        (msg("Date of the bias audit"), _day(made)),
-        (msg("Tool"), readable(subject.get("model"), "en") if subject.get("model") else missing),
-        (msg("Distribution date of the tool"), missing if distributed is None else _day(distributed)),
-        (msg("Source of the data"), source or str(subject.get("dataset", "")) or missing),
-        (msg("Explanation of the data"), explanation or missing),
-        (msg("Number of people"), _count(section.result.values["people"])),
-        (msg("People of unknown category"), _count(section.result.values["unknown"])),
-    ]
-    notes = list(section.result.notes)
+    named = in_file_words(found, report.document.words)
+    notes = list(named.notes)
     if (on or datetime.now(UTC).date()) - made > VALID:
         notes.insert(0, msg("This bias audit is more than one year old (6 RCNY 5-301(a)): make a new one."))
-    result = Result(
+    return Notice(
         "bias_audit_summary",
         msg("Summary of a bias audit, New York City Local Law 144"),
-        {
-            "facts": Table(
-                (
-                    Column("fact", [name for name, _ in facts], title=msg("fact")),
-                    Column("value", [value for _, value in facts], title=msg("value")),
-                ),
-                msg("About this bias audit"),
-            ),
-            **section.result.tables,
-        },
+        named.tables,
         notes=tuple(notes),
+        facts=(
+            (msg("Date of the bias audit"), _day(made)),
+            (msg("Tool"), readable(subject.get("model"), "en") if subject.get("model") else missing),
+            (msg("Source of the data"), source or str(subject.get("dataset", "")) or missing),
+            (msg("Explanation of the data"), explanation or missing),
+            (msg("People of unknown category"), _unknown(found)),
+            (msg("Number of people"), _count(found.values["people"])),
+        ),
+        shown=tuple(_by_way(named.tables[_CHECK])),
+        closing=((msg("Distribution date of the tool"), missing if distributed is None else _day(distributed)),),
     )
-    return in_file_words(result, report.document.words)
 
 
-def summary_markdown(summary: Result, language: str = "en") -> str:
+def summary_markdown(summary: Notice, language: str = "en") -> str:
     """The summary as Markdown: every category, however many there are."""
-    parts = [f"# {sentence(summary.title, language, escape)}"]
-    for table in summary.tables.values():
+    parts = [f"# {sentence(summary.title, language, escape)}", _listed(summary.facts, language)]
+    for table in summary.shown:
         parts += [f"## {sentence(table.title, language, escape)}", table_text(table, language, rows=max(len(table), 1))]
     parts += [f"> {sentence(note, language, escape)}" for note in summary.notes]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, _listed(summary.closing, language)]) + "\n"
+
+
+def _listed(facts: Sequence[Fact], language: str) -> str:
+    return grid(["", ""], [[name.text(language), sentence(value, language, escape)] for name, value in facts])
+
+
+def _unknown(found: Result) -> Message:
+    """How many people have no known category, and of which attribute; a count needs no interval."""
+    table = found.tables["unknown"]
+    names, counts = table["attribute"].values, [int(n) for n in table["n"].values]
+    each = [Message("{name}: {n:int}", {"name": name, "n": n}) for name, n in zip(names[:-1], counts, strict=False)]
+    return Message("{n:int} ({each})", {"n": counts[-1], "each": Message.join(each)})
+
+
+def _by_way(table: Table) -> Iterator[Table]:
+    """The ratios as they are published: a table for each attribute and intersection."""
+    ways = [str(way) for way in table["by"].values]
+    for way in dict.fromkeys(ways):
+        rows = table.take([row for row, one in enumerate(ways) if one == way])
+        figures = [rows["ratio"].estimate(row) for row in range(len(rows))]
+        best = [one.value == 1 and one.low == one.high for one in figures]  # a ratio to itself is no estimate
+        ends = [None if itself else _interval(one) for one, itself in zip(figures, best, strict=True)]
+        notes = [msg("highest rate") if itself else one.note for one, itself in zip(figures, best, strict=True)]
+        columns = (
+            *(rows[name] for name in ("group", "n", "selected")),
+            replace(rows["rate"], low=None, high=None),
+            Column("ratio", [_ratio(one.value) for one in figures], title=rows["ratio"].title),
+            Column("interval", ends, title=msg("interval")),
+            Column("note", notes, title=msg("note")),
+        )
+        yield Table(columns, msg("Impact ratios by {way}", way=way), table.backend)
+
+
+def _ratio(value: float | None) -> Message | None:
+    """A ratio with three decimals, whatever its size."""
+    return None if value is None else Message("{x:.3f}", {"x": value})
+
+
+def _interval(figure: Estimate) -> Message | None:
+    if figure.value is None or figure.low is None or figure.high is None:
+        return None
+    return Message("{low:.3f}–{high:.3f}", {"low": figure.low, "high": figure.high})
 
 
 def _day(day: date) -> Message:

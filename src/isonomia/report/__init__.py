@@ -13,6 +13,7 @@ from isonomia.report.inquiry import Inquiry
 from isonomia.report.json_report import SCHEMA_VERSION, content_hash, dumps, from_json, schema, to_json
 from isonomia.report.latex import escaped, to_latex
 from isonomia.report.markdown import to_markdown
+from isonomia.report.notice import Fact, Notice
 from isonomia.report.page import Extent, to_html
 from isonomia.report.pdf import find_chromium, to_pdf
 from isonomia.report.plain_text import to_text
@@ -24,8 +25,10 @@ __all__ = [
     "Criterion",
     "Document",
     "Extent",
+    "Fact",
     "Form",
     "Inquiry",
+    "Notice",
     "Point",
     "Section",
     "SectionOutcome",

@@ -6,7 +6,7 @@ A page and a fragment are made of the same parts; the templates only arrange the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -19,6 +19,7 @@ from isonomia.report.document import Section
 from isonomia.report.figures import describe, static
 from isonomia.report.figures.svg.drawing import NARROW, WIDE
 from isonomia.report.inquiry import Inquiry
+from isonomia.report.notice import Fact, Notice
 from isonomia.report.overview import View, anchor, card, section_id
 from isonomia.report.tables import cells, shown_columns
 from isonomia.report.texts import headline, readable, sentence, tame
@@ -242,6 +243,22 @@ def _name(key: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def notice_view(notice: Notice, setting: Setting) -> View:
+    """A notice: its facts, its tables whole, its notes, and what closes it."""
+    whole = replace(setting, rows=max([setting.rows, *map(len, notice.shown)]))
+
+    def pairs(facts: Sequence[Fact]) -> list[tuple[str, str]]:
+        return [(name.text(setting.language), sentence(value, setting.language)) for name, value in facts]
+
+    return {
+        "title": sentence(notice.title, setting.language),
+        "facts": pairs(notice.facts),
+        "tables": [table_view(table, whole) for table in notice.shown],
+        "notes": [sentence(note, setting.language) for note in notice.notes],
+        "closing": pairs(notice.closing),
+    }
+
+
 def inquiry_view(inquiry: Inquiry, setting: Setting) -> View:
     """A question, its answer, what shows it, how sure it is, and everything that was measured."""
     language = setting.language
@@ -267,6 +284,8 @@ def part_view(part: Any, setting: Setting) -> tuple[str, View]:
     """Any part but a whole report: the macro of ``parts.html`` that arranges it, and its texts."""
     if isinstance(part, Inquiry):
         return "inquiry", inquiry_view(part, setting)
+    if isinstance(part, Notice):
+        return "notice", notice_view(part, setting)
     if isinstance(part, Section):
         return "section", {**section_view(part, setting), "open": True}
     if isinstance(part, Result):
