@@ -39,7 +39,7 @@ def test_run_then_report(spec: Path, tmp_path: Path) -> None:
     command = ["study", "run", str(out), "--spec", str(spec), "--models", "logistic", "--seeds", "2", "--json"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
-    assert "agreement" in json.loads(done.stdout)["checks"]
+    assert "agreement" in json.loads(done.stdout)["results"]
     assert len(list((out / "cells").glob("*.json"))) == 4
     assert (out / "pt-BR" / "report.html").is_file()
     again = CliRunner().invoke(app, ["study", "report", str(out), "--lang", "pt-BR", "--n-boot", "0"])
