@@ -116,6 +116,23 @@ def test_a_pdf_is_written_beside_the_report(unequal: Path, tmp_path: Path, monke
     assert not (tmp_path / "more" / "report.pdf").exists()
 
 
+def test_a_summary_for_a_mail(tmp_path: Path) -> None:
+    """One page below 100 kB, with the picture; nothing else is written, and no other kind of file is."""
+    data, mail = people(tmp_path / "p.csv", gap=0.3), tmp_path / "mail" / "summary.html"
+    ran = runner.invoke(
+        app, ["audit", str(data), *ROLES, "--checks", "quick", "--policy", "eeoc", "--summary", str(mail)]
+    )
+    assert ran.exit_code == 1, ran.output
+    page = mail.read_text(encoding="utf-8")
+    assert len(page.encode()) < 100_000
+    assert '<figure class="limits">' in page
+    assert "<script" not in page
+    assert [file.name for file in mail.parent.iterdir()] == ["summary.html"]
+    refused = runner.invoke(app, ["audit", str(data), *ROLES, "--summary", str(tmp_path / "summary.pdf")])
+    assert refused.exit_code == 2
+    assert "name a file that ends in .html" in refused.output
+
+
 def test_everything_is_written(unequal: Path, tmp_path: Path) -> None:
     out, junit = tmp_path / "out", tmp_path / "ci" / "junit.xml"
     ended = runner.invoke(

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+import isonomia as iso
 from isonomia.evidence import Column, Result, Table
 from isonomia.languages import msg
 from isonomia.report import Document, Section, find_chromium, save, to_pdf
@@ -229,7 +231,7 @@ def test_sections_open_by_keyboard_and_links(desk: Desk, browser: Browser) -> No
     assert page.locator(".check:has(#check-weak_spots) svg.wide:visible").count() == 5
     page.locator(".states a[href='#check-calibration']").click()
     page.locator(".check:has(#check-calibration) > details[open]").wait_for()
-    page.locator(".affected a[href='#finding-1']").click()
+    page.locator(".matters a[href='#finding-1']").click()
     assert page.locator("#finding-1").is_visible()
     assert opened.trouble == []
 
@@ -265,6 +267,28 @@ def test_a_board_reads_one_sheet(browser: Browser, document: Document, tmp_path:
     page.goto(path.as_uri())
     assert pages(page.pdf(prefer_css_page_size=True)) == 1
     assert page.locator(".decision").is_visible()
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
+def test_a_full_first_page_is_one_sheet_with_its_picture(browser: Browser, tmp_path: Path, language: str) -> None:
+    """Nine groups with long names, ten criteria and three matters: as much as the first page takes."""
+    rng = np.random.default_rng(0)
+    n = 6000
+    names = ["northern district", *(f"river district {k}" for k in range(8))]
+    where, sex = rng.choice(names, n), rng.choice(["women", "men"], n)
+    p = 0.75 - 0.07 * np.searchsorted(sorted(names), where) - 0.2 * (sex == "women")
+    granted = (rng.random(n) < p).astype(int)
+    frame = {"district": where, "sex": sex, "granted": granted, "repaid": rng.integers(0, 2, n)}
+    roles = {"target": "repaid", "prediction": "granted", "protected": ["district", "sex"]}
+    report = iso.audit(frame, policy="engineering", checks="quick", n_boot=50, **roles)
+    path = report.save(tmp_path, formats=["summary"], language=language)["summary"]
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(path.as_uri())
+    assert page.locator(".limits svg.wide .point").count() == 6
+    assert page.locator(".matters li").count() == 3
+    assert page.locator(".criteria li").count() >= 4
+    assert pages(page.pdf(prefer_css_page_size=True)) == 1
+    assert path.stat().st_size < 100_000
 
 
 def test_the_report_as_a_pdf(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,16 +28,18 @@ def test_it_says_what_was_found(document: Document) -> None:
 def test_it_leads_with_the_answer(document: Document) -> None:
     """As on paper: the verdict, who is affected, what to do, what was not examined; then findings and the annex."""
     headings = re.findall(r"(?m)^## (.+)$", to_markdown(document))
-    assert headings[:7] == [
+    assert headings[:6] == [
         "Verdict",
-        "Who is affected",
-        "What to do next",
+        "Who is affected, and what to do",
         "What was not examined",
         "Findings",
         "Criteria of the policy",
         "What was examined",
     ]
-    assert re.findall(r"(?m)^## (.+)$", to_markdown(document, "pt-BR"))[:2] == ["Veredito", "Quem é afetado"]
+    assert re.findall(r"(?m)^## (.+)$", to_markdown(document, "pt-BR"))[:2] == [
+        "Veredito",
+        "Quem é afetado e o que fazer",
+    ]
     assert to_markdown(document).split("## ")[1].startswith("Verdict\n\n**Exceeds the policy's limits** · ")
 
 

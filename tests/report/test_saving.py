@@ -36,6 +36,16 @@ def test_the_first_page_is_a_file_of_its_own(document: Document, tmp_path: Path)
         to_html(document.sections[0], extent="first_page")
 
 
+def test_a_file_holds_one_form_of_its_suffix(document: Document, tmp_path: Path) -> None:
+    mail = tmp_path / "mail.html"
+    assert save(document, mail, formats=["summary"]) == {"summary": mail}
+    assert mail.read_text(encoding="utf-8") == to_html(document, extent="first_page")
+    for path, formats in (("mail.html", ["json"]), ("mail.html", ["html", "summary"]), ("mail.json", ["summary"])):
+        with pytest.raises(SpecError, match="One file holds one form"):
+            save(document, tmp_path / path, formats=formats)  # type: ignore[arg-type]
+    assert [file.name for file in tmp_path.iterdir()] == ["mail.html"]
+
+
 def test_a_pdf_needs_a_browser(document: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ISONOMIA_CHROMIUM", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -269,8 +269,8 @@ class Report:
             The suffix decides: a file that ends in ``.html``, ``.json``, ``.md`` or ``.pdf``, else a folder.
         formats : sequence of "html", "json", "md", "summary", "pdf", "annex", optional
             Of a folder: report.html, report.json and report.md, unless others are named. "summary" is the first page
-            alone, for one sheet of paper; "pdf" is the short report printed by Chromium, "annex" the same with
-            everything that was measured.
+            alone, for a mail or one sheet of paper, also as one file: ``save("mail.html", formats=["summary"])``; "pdf"
+            is the short report printed by Chromium, "annex" the same with everything that was measured.
         language : "en" or "pt-BR", optional
         store : Store or address, optional
             Where the report is kept as a run of `analysis` (see `isonomia.store.open`). What is kept and written has a

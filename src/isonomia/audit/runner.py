@@ -31,9 +31,10 @@ from isonomia.audit.verdicts.broken_rules import with_broken_rules
 from isonomia.audit.verdicts.one_rule import with_one_rule
 from isonomia.audit.verdicts.verdict import conclude, decide_figures
 from isonomia.data import Dataset, is_database
-from isonomia.errors import SpecError
+from isonomia.errors import DataError, SpecError
 from isonomia.events import Progress, ProgressLike
 from isonomia.evidence import Result
+from isonomia.fairness.time.periods import days_between
 from isonomia.languages import Message, check_language, msg
 from isonomia.metrics import METRIC_NAME
 from isonomia.models import TRUST, GroupThresholds, Model, Trust
@@ -332,6 +333,7 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
         facts["privileged"] = {name: [str(value) for value in values] for name, values in data.privileged.items()}
     facts["reference"] = compared_with(subject)
     facts["task"] = subject.task
+    facts["period"] = _period(subject)
     if subject.weights is not None:
         facts["weight"] = data.roles.weight if data is not None and data.roles.weight is not None else "weights"
     if model is not None:
@@ -342,6 +344,18 @@ def _subject_facts(subject: Subject) -> dict[str, Any]:
         facts["prediction"] = data.roles.prediction
         facts["score"] = list(data.roles.score)
     return {key: value for key, value in facts.items() if value not in (None, "", [], {})}
+
+
+def _period(subject: Subject) -> Message | None:
+    """From when to when the rows are; None where they have no time, or none that is dates."""
+    data = subject.dataset
+    if data is None or data.roles.time is None or data.engine is not None:
+        return None
+    try:
+        days = days_between(data.column(data.roles.time))
+    except DataError:  # dates that can be read in two ways: the check over time says so
+        return None
+    return None if days is None else msg("{first:date} to {last:date}", first=days[0], last=days[1])
 
 
 def _fingerprint(

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from isonomia.parameters import face
 from isonomia.report.csv_text import csv_of, to_csv
-from isonomia.report.document import Criterion, Document, Point, Section, SectionOutcome, Side, Verdict, VerdictOutcome
+from isonomia.report.document import (
+    ComparedGroup,
+    Criterion,
+    Document,
+    Point,
+    Section,
+    SectionOutcome,
+    Side,
+    Verdict,
+    VerdictOutcome,
+)
 from isonomia.report.figures import draw, draw_svg
 from isonomia.report.inquiry import Inquiry
 from isonomia.report.json_report import SCHEMA_VERSION, content_hash, dumps, from_json, schema, to_json
@@ -22,6 +32,7 @@ from isonomia.report.terminal import summary
 
 __all__ = [
     "SCHEMA_VERSION",
+    "ComparedGroup",
     "Criterion",
     "Document",
     "Extent",

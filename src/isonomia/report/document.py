@@ -6,6 +6,7 @@ between: what a number is, and what a verdict is, was decided before the documen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from isonomia.display import Shown
 from isonomia.errors import SpecError, close_to
-from isonomia.evidence import Estimate, Finding, Fold, Result, Severity, fold, rank
+from isonomia.evidence import Estimate, Finding, Fold, Result, Severity, Table, fold, rank
 from isonomia.languages import Language, Message, Record, Words, msg
 from isonomia.languages.naming import both
 from isonomia.parameters import Choice
@@ -26,6 +27,26 @@ SectionOutcome = Literal["issue", "passed", "not_applicable", "skipped", "failed
 Point = Literal["keeps", "breaks"]
 #: On which side of its threshold a criterion's figure has to be.
 Side = Literal["at_least", "at_most", "between"]
+
+
+@dataclass(frozen=True)
+class ComparedGroup(Record, kind="compared_group"):
+    """One group of a criterion.
+
+    Attributes
+    ----------
+    who : mapping
+        The people, as column and value.
+    figure : Estimate
+        What is compared with the limit; its interval holds together with all others of the policy. `n` counts the rows
+        behind `value`. The group that the criterion names has the criterion's own estimate, the reference no interval.
+    value : float
+        The metric of this group.
+    """
+
+    who: Mapping[str, str]
+    figure: Estimate
+    value: float
 
 
 @dataclass(frozen=True)
@@ -68,6 +89,8 @@ class Criterion(Record, kind="criterion"):
         first, or below the second.
     complete : bool
         False where somebody was left out whom the rule asks about: then nothing is shown to be met.
+    groups : tuple of ComparedGroup
+        Each group compared with the reference, worst first; the reference itself stands last.
     examined : bool
         False where nothing was there to examine: an attribute that is not protected, a check without a result. Such a
         criterion never passes, whatever its policy makes of evidence that is too weak.
@@ -94,12 +117,25 @@ class Criterion(Record, kind="criterion"):
     least: float | None = None
     most: float | None = None
     complete: bool = True
+    groups: tuple[ComparedGroup, ...] = ()
     examined: bool = True
 
     @property
     def passes(self) -> bool:
         """Whether what it requires was shown to be there."""
         return self.outcome in ("meets", "documents")
+
+    @property
+    def margin(self) -> float:
+        """How far the figure keeps its limit, relative to it; below 0 where it breaks it, infinite without a figure.
+
+        >>> round(Criterion("ratio", "exceeds", Estimate(0.6), 0.8, "at_least").margin, 3)
+        -0.25
+        """
+        value, limit = self.estimate.value, self.threshold
+        if value is None or limit is None:
+            return math.inf
+        return (1 if self.side == "at_least" else -1) * (value - limit) / (abs(limit) or 1.0)
 
     @property
     def was_examined(self) -> bool:
@@ -165,6 +201,12 @@ class Verdict(Record, kind="verdict"):
 
     def __post_init__(self) -> None:
         Choice(get_args(VerdictOutcome)).check("outcome", self.outcome)
+
+    @property
+    def decisive(self) -> Criterion | None:
+        """The criterion that its sentence is about: of those with its outcome the one that keeps its limit worst."""
+        same = [one for one in self.criteria if one.outcome == self.outcome and one.estimate.value is not None]
+        return min(same, key=lambda one: one.margin, default=None)
 
     def __repr__(self) -> str:
         lines = [f"{self.policy}: {self.outcome.replace('_', ' ')}. {self.reason or ''}".rstrip()]
@@ -284,6 +326,12 @@ class Document(Shown):
             if section.code == code:
                 return section
         raise SpecError(f"There is no section {code!r}.{close_to(code, [section.code for section in self.sections])}")
+
+    def table(self, place: str) -> Table | None:
+        """A table by its place, "check/table"; None where there is none."""
+        check, _, name = place.partition("/")
+        results = (section.result for section in self.sections if section.code == check and section.result is not None)
+        return next((result.tables[name] for result in results if name in result.tables), None)
 
     @property
     def counts(self) -> dict[SectionOutcome, int]:

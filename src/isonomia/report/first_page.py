@@ -6,19 +6,22 @@ It fits one sheet of A4 paper: everything on it is bounded, and the rest of the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from isonomia.evidence import Finding, Fold
 from isonomia.evidence.remedies import REMEDIES
 from isonomia.languages import Language, Message, msg
 from isonomia.languages.naming import both
 from isonomia.report import words
-from isonomia.report.document import Document, Verdict
+from isonomia.report.document import Criterion, Document, Verdict
 from isonomia.report.overview import View
 from isonomia.report.texts import moment, sentence, tame
 
-#: How many entries, steps and checks without an answer the first page names.
-AFFECTED, STEPS, UNEXAMINED = 3, 3, 3
+#: How many entries and checks without an answer the first page names.
+AFFECTED, UNEXAMINED = 3, 3
+#: Dots of a strip, and how many of them stand in a row.
+DOTS, ACROSS = 50, 25
+#: How many chips stand for the criteria.
+CHIPS = 6
 #: How many checks that failed it names.
 FAILED = 3
 
@@ -26,26 +29,21 @@ FAILED = 3
 def first_page(document: Document, language: Language) -> View:
     """The texts of the first page."""
     silent = [section for section in document.sections if section.outcome in ("not_applicable", "skipped")]
-    entries = told(document)[:AFFECTED]
     chance = len(document.folds) - len(told(document))
-    left = len(document.folds) - len(entries) - chance
+    left = len(told(document)) - AFFECTED
     return {
         "failed": failures(document, language),
         "title": sentence(document.title, language),
         "created": moment(document.created, language),
         "assessment": document.assessment.text(language),
         "lead": lead(document.verdict, language),
-        "reference": " ".join(filter(None, (_reference(document, entries, language), _weights(document, language)))),
+        "reference": " ".join(
+            filter(None, (_reference(document, told(document)[:AFFECTED], language), _weights(document, language)))
+        ),
+        "chips": chips(document, language),
         "nobody": nobody(document, language),
-        "affected": [
-            {
-                "id": f"finding-{number}",
-                "message": sentence(fold.first.message, language),
-                "people": words.people_affected(fold.first, language),
-            }
-            for number, fold in entries
-        ],
-        "more_affected": " ".join(
+        "matters": matters(document, language),
+        "more_matters": " ".join(
             _text(message, language, n)
             for message, n in (
                 (msg("{n:One more entry follows|# more entries follow}.", n=left), left),
@@ -59,10 +57,7 @@ def first_page(document: Document, language: Language) -> View:
                 ),
             )
         ).strip(),
-        "steps": [
-            {"about": _about(document, step, language), "advice": step.advice.text(language)}
-            for step in steps(document)
-        ],
+        "steps": [step.text(language) for step in steps(document)],
         "scope": scope(document, language),
         "unexamined": [
             (sentence(section.title, language), sentence(section.reason, language).split(";")[0].rstrip("."))
@@ -160,11 +155,17 @@ def lead(verdict: Verdict | None, language: Language) -> View:
             "outcome": "none",
             "name": msg("No verdict").text(language),
             "title": "",
+            "figure": "",
+            "limit": "",
             "reason": msg("No policy was given, so there is no verdict.").text(language),
             "basis": "",
             "standing": "",
         }
+    criterion = verdict.decisive
+    figure = "" if criterion is None else words.headline(criterion, language)
     return {
+        "figure": figure,
+        "limit": words.limit_in_short(criterion, language) if criterion is not None and figure else "",
         "outcome": verdict.outcome,
         "name": words.VERDICTS[verdict.outcome].text(language),
         "title": sentence(verdict.title, language),
@@ -174,48 +175,93 @@ def lead(verdict: Verdict | None, language: Language) -> View:
     }
 
 
-@dataclass(frozen=True)
-class Step:
-    """Something to do, and whom the entries that advise it are about; nobody where it is about the audit."""
+def chips(document: Document, language: Language) -> View:
+    """The outcomes of all criteria, the worst first: a chip for each outcome of a rule, with the attributes it is for.
 
-    advice: Message
-    findings: tuple[Finding, ...] = ()
+    Of many rules the first are shown, and how many more there are.
+    """
+    criteria = () if document.verdict is None else document.verdict.criteria
+    together: dict[tuple[str, str], list[Criterion]] = {}
+    for one in sorted(criteria, key=lambda one: (words.WORST_FIRST.index(one.outcome), one.margin)):
+        together.setdefault((one.rule or str(one.name), one.outcome), []).append(one)
+    named = len({rule for rule, _ in together}) > 1
+    chosen = list(together.values()) if named else [[one] for same in together.values() for one in same]
+    left = msg("{n:one more|# more}", n=len(chosen) - CHIPS)
+    return {
+        "each": [
+            (same[0].outcome, words.criteria_in_short(document, same, language, named=named)) for same in chosen[:CHIPS]
+        ],
+        "more": left.text(language) if len(chosen) > CHIPS else "",
+    }
 
 
-def steps(document: Document) -> list[Step]:
-    """The first things to do: what the entries advise, each once, in their order; never an empty list."""
-    found: list[Step] = []
-    if any(section.outcome == "failed" for section in document.sections):
-        found.append(Step(msg("Repair and repeat the checks that failed: the annex states why.")))
+def steps(document: Document) -> list[Message]:
+    """What to do about the audit itself, and where there is no matter about the model: to repeat it."""
+    found = []
     if document.verdict is not None and document.verdict.outcome == "not_enough_evidence":
-        found.insert(0, Step(msg("Collect more data on the groups named in the verdict, then repeat the audit.")))
-    advised: dict[str, list[Finding]] = {}
-    folds = [fold for _, fold in told(document)]
-    for first in (fold.first for fold in folds):
-        advised.setdefault(first.remedy or "", []).append(first)
-    for fold in folds:
-        for other in fold.others:
-            if other.sure is not False:
-                advised.setdefault(other.remedy or "", [fold.first])
-    advised.pop("", None)
-    found += [Step(REMEDIES[remedy], tuple(findings)) for remedy, findings in advised.items()]
-    return found[:STEPS] or [Step(msg("Repeat the audit whenever the model or the data change."))]
+        found.append(msg("Collect more data on the groups named in the verdict, then repeat the audit."))
+    if any(section.outcome == "failed" for section in document.sections):
+        found.append(msg("Repair and repeat the checks that failed: the annex states why."))
+    if not found and not told(document):
+        found.append(msg("Repeat the audit whenever the model or the data change."))
+    return found
 
 
-def _about(document: Document, step: Step, language: Language) -> str:
-    """Whom or what a step is about."""
-    named = [Fold((finding,)) for finding in step.findings if finding.who or finding.columns][:AFFECTED]
-    people = dict.fromkeys(words.subject_of(document, one, language) for one in named if not one.columns)
-    columns = list(dict.fromkeys(column for one in named for column in one.columns))
-    return "; ".join([*people, *([words.columns_named(document, columns, language)] if columns else [])])
+def matters(document: Document, language: Language) -> list[View]:
+    """The first entries, each with how many people it is about and what to do."""
+    said: dict[str, int] = {}
+    shown = []
+    for number, fold in told(document)[:AFFECTED]:
+        first = fold.first
+        remedy = next(
+            (one.remedy for one in fold.findings if one.remedy and (one is first or one.sure is not False)), None
+        )
+        before = said.setdefault(remedy, number) if remedy else number
+        same = msg("The same as for {number:int}.", number=before)
+        shown.append(
+            {
+                "id": f"finding-{number}",
+                "number": number,
+                "severity": first.severity,
+                "grade": words.SEVERITY[first.severity].text(language),
+                "subject": words.subject_of(document, fold, language),
+                "message": sentence(first.message, language),
+                "people": words.people_affected(first, language),
+                "strip": strip(first, language),
+                "advice": "" if remedy is None else (REMEDIES[remedy] if before == number else same).text(language),
+            }
+        )
+    return shown
+
+
+def strip(finding: Finding, language: Language) -> View | None:
+    """How many of how many people as dots: those affected, and the rest; None where none are counted.
+
+    Each of the dots stands for the same share of the people the finding is about; where anybody is affected one is
+    filled.
+    """
+    value = None if finding.people is None else finding.people.value
+    if value is None or round(value) < 1 or finding.n < value:
+        return None
+    filled = max(1, round(DOTS * value / finding.n))
+    text = msg("{people:int} of {n:int}", people=round(value), n=finding.n).text(language)
+    return {"text": text, "filled": _dots(0, filled), "rest": _dots(filled, DOTS)}
+
+
+def _dots(first: int, last: int) -> str:
+    """Dots as a path, in rows of `ACROSS`."""
+    return "".join(f"M{5 + 10 * (dot % ACROSS)} {5 + 10 * (dot // ACROSS)}h0" for dot in range(first, last))
 
 
 def examined(document: Document, language: Language) -> str:
-    """What was examined, in a line: the data, how many records and checks."""
+    """What was examined, in a line: the model, the data, how many records, of which time, and how many checks."""
     subject = document.subject
-    parts = [tame(subject[key], 60) for key in ("dataset", "name") if isinstance(subject.get(key), str)][:1]
+    parts = [tame(subject[key], 60) for key in ("model", "prediction") if isinstance(subject.get(key), str)][:1]
+    parts += [tame(subject[key], 60) for key in ("dataset", "name") if isinstance(subject.get(key), str)][:1]
     if isinstance(rows := subject.get("rows"), int):
         parts.append(msg("{n:# record|# records}", n=rows).text(language))
+    if isinstance(period := subject.get("period"), Message):
+        parts.append(sentence(period, language))
     ran = document.counts["issue"] + document.counts["passed"]
     if ran:
         parts.append(msg("{n:# check|# checks}", n=ran).text(language))

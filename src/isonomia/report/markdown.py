@@ -152,20 +152,22 @@ def _first_page(document: Document, language: Language) -> Iterable[str]:
     yield _literal(f"{lead['basis']} {lead['standing']}".strip())
     yield _literal(page["assessment"])
     yield _literal(page["reference"])
-    yield f"## {msg('Who is affected').text(language)}"
+    yield f"## {msg('Who is affected, and what to do').text(language)}"
     yield page["nobody"]
-    yield _numbered(_literal(f"{each['message']} {each['people']}".rstrip()) for each in page["affected"])
-    yield page["more_affected"]
-    yield f"## {msg('What to do next').text(language)}"
-    yield _numbered(
-        (f"**{_literal(step['about'])}** · " if step["about"] else "") + _literal(step["advice"])
-        for step in page["steps"]
-    )
+    yield _numbered(_literal(_matter(each, language)) for each in page["matters"])
+    yield page["more_matters"]
+    yield "\n".join(f"- {_literal(step)}" for step in page["steps"])
     if page["scope"] or page["unexamined"]:
         yield f"## {msg('What was not examined').text(language)}"
         yield _literal(page["scope"])
         yield "\n".join(f"- {_literal(f'{title}: {reason}')}" for title, reason in page["unexamined"])
         yield page["more_unexamined"]
+
+
+def _matter(each: dict[str, Any], language: Language) -> str:
+    """An entry in a line: what was found, how many people it is about, and what to do."""
+    advice = f"{msg('What to do').text(language)}: {each['advice']}" if each["advice"] else ""
+    return " ".join(filter(None, (each["message"], each["people"], advice)))
 
 
 def _numbered(lines: Iterable[str]) -> str:

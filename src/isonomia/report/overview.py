@@ -135,11 +135,7 @@ def anchor(text: str) -> str:
 
 def _table_id(document: Document, evidence: str) -> str:
     """The id of a table ("check/table") on the page; empty where it is not there."""
-    check, _, table = evidence.partition("/")
-    for section in document.sections:
-        if section.code == check and section.result is not None and table in section.result.tables:
-            return "table-" + anchor(evidence)
-    return ""
+    return "" if document.table(evidence) is None else "table-" + anchor(evidence)
 
 
 def _folded(document: Document, language: Language) -> str:

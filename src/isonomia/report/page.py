@@ -23,11 +23,10 @@ from isonomia.errors import SpecError
 from isonomia.languages import Language, check_language, translate
 from isonomia.parameters import Choice
 from isonomia.report.document import Document
-from isonomia.report.first_page import first_page
 from isonomia.report.footer import foot, on_paper
 from isonomia.report.naming import in_file_words
 from isonomia.report.parts import Figures, Setting, part_view
-from isonomia.report.view import document_view, short_view
+from isonomia.report.view import document_view, sheet_view, short_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -98,9 +97,9 @@ def paper_html(part: Any, language: str, extent: Extent = "short") -> str:
 def _first_page(document: Document, language: Language, page: bool) -> str:
     setting = Setting(language, 0, Figures(), page=False, paper=True)
     if page:
-        return _in_page("board.html", setting, first_page(document, language), foot(document, language))
+        return _in_page("board.html", setting, sheet_view(document, language), foot(document, language))
     sheets = _style("parts.css", "document.css")
-    return _rendered("fragment.html", setting, **first_page(document, language), kind="summary", style=sheets)
+    return _rendered("fragment.html", setting, **sheet_view(document, language), kind="summary", style=sheets)
 
 
 def _short(document: Document, language: Language) -> str:

@@ -88,9 +88,9 @@ def save(
         folder.
     formats : sequence of "html", "json", "md", "summary", "pdf", "annex", optional
         Of a folder: report.html, report.json and report.md, unless others are named; summary.html is the first page
-        alone, for one sheet of paper. Chromium, which has to be installed, prints report.pdf (the first page, the
-        findings and the criteria) and, with "annex", report-with-annex.pdf (everything). A result has html, json, md,
-        pdf and csv, in files named result.
+        alone, for a mail or one sheet of paper (``save("mail.html", formats=["summary"])`` is that file). Chromium,
+        which has to be installed, prints report.pdf (the first page, the findings and the criteria) and, with "annex",
+        report-with-annex.pdf (everything). A result has html, json, md, pdf and csv, in files named result.
     language : "en" or "pt-BR"
         Of all but JSON and CSV: JSON holds English texts and the templates behind them.
 
@@ -107,8 +107,7 @@ def save(
         known = _FORMS if isinstance(shown, Document) else _INQUIRY_FORMS
     form = _form_of(path, known)
     if form is not None:
-        if formats is not None:
-            raise SpecError(f"The suffix of {str(path)!r} says what is written; leave `formats` out, or name a folder.")
+        form = _one_form(path, form, formats, known)
         return _written(shown, {form: (Path(path).expanduser(), known[form][1])}, language)
     asked = USUAL if formats is None else formats
     unknown = [one for one in asked if one not in known]
@@ -118,6 +117,18 @@ def save(
     target.mkdir(parents=True, exist_ok=True)
     first = sorted(asked, key=lambda one: one != "json")
     return _written(shown, {one: (target / known[one][0], known[one][1]) for one in first}, language)
+
+
+def _one_form(path: str | os.PathLike[str], usual: str, asked: Sequence[str] | None, known: Mapping[str, Any]) -> str:
+    """The form that is written into a file: that of its suffix, or another one with the same suffix."""
+    if asked is None:
+        return usual
+    if len(asked) == 1 and asked[0] in known and Path(known[asked[0]][0]).suffix == Path(known[usual][0]).suffix:
+        return asked[0]
+    raise SpecError(
+        f"One file holds one form, and the suffix of {str(path)!r} is that of {usual!r}; leave `formats` out, or name "
+        "a folder."
+    )
 
 
 def check_target(path: str | os.PathLike[str]) -> bool:

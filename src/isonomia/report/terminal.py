@@ -100,17 +100,13 @@ def _verdict(document: Document, language: str) -> list[Text]:
     return [*lines, Text(" ".join(sentence(part, language) for part in how if part), style="dim")]
 
 
-#: The order of criteria: what fails first.
-_FIRST = ("exceeds", "not_enough_evidence", "incomplete", "not_applicable")
-
-
 def _criteria(document: Document, language: str) -> list[Text | Grid]:
     """The criteria that are not met, the worst first, as a table; and how many are met."""
     from rich.table import Table as Grid
     from rich.text import Text
 
     criteria = () if document.verdict is None else document.verdict.criteria
-    left = sorted((c for c in criteria if c.outcome in _FIRST), key=lambda c: _FIRST.index(c.outcome))
+    left = sorted((c for c in criteria if not c.passes), key=lambda c: words.WORST_FIRST.index(c.outcome))
     if not left:
         return []
     grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")

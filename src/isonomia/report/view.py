@@ -13,16 +13,30 @@ from isonomia.report.chapters import Chapter, arranged
 from isonomia.report.document import Criterion, Document
 from isonomia.report.first_page import first_page
 from isonomia.report.glossary import ASSUMPTIONS, ASSUMPTIONS_TITLE, GLOSSARY
+from isonomia.report.limits_picture import limits_view
 from isonomia.report.overview import View, overview
 from isonomia.report.parts import Setting, card_labels, result_view, section_view, unless_lost
 from isonomia.report.texts import figure, interval, readable, sentence, tame, who
+
+
+def sheet_view(document: Document, language: Language) -> View:
+    """The first page as texts, and its picture."""
+
+    def lost(reason: Message) -> View:
+        text = msg("This picture could not be drawn: {reason}.", reason=reason)
+        return {"limits": {"title": sentence(text, language), "said": "", "drawing": "", "more": ""}}
+
+    return {
+        **first_page(document, language),
+        **unless_lost(lambda: {"limits": limits_view(document, language)}, lost),
+    }
 
 
 def short_view(document: Document, setting: Setting) -> View:
     """The first page, the findings and the criteria of the policy as texts."""
     language = setting.language
     return {
-        **first_page(document, language),
+        **sheet_view(document, language),
         **overview(document, language),
         "policy": _policy(document, language),
     }

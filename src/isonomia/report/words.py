@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from isonomia.evidence import Finding, Fold, Severity
 from isonomia.languages import Message, Words, msg
+from isonomia.languages.message import write_number
 from isonomia.metrics import METRICS
 from isonomia.report.document import Criterion, Document, Point, SectionOutcome, VerdictOutcome
 from isonomia.report.texts import sentence, tame, who, with_unit
@@ -18,6 +19,15 @@ VERDICTS: Mapping[VerdictOutcome, Message] = {
     "documents": msg("Report complete; this profile sets no limits"),
     "incomplete": msg("Documentation incomplete"),
 }
+#: Outcomes in the order in which criteria are read.
+WORST_FIRST: tuple[VerdictOutcome, ...] = (
+    "exceeds",
+    "not_enough_evidence",
+    "incomplete",
+    "not_applicable",
+    "meets",
+    "documents",
+)
 CRITERIA: Mapping[VerdictOutcome, Message] = {
     "meets": msg("meets"),
     "exceeds": msg("exceeds"),
@@ -55,6 +65,7 @@ SUBJECT: Mapping[str, Message] = {
     "reference": msg("Reference"),
     "weight": msg("Weights"),
     "time": msg("Time"),
+    "period": msg("Period"),
     "prediction": msg("Predictions"),
     "score": msg("Scores"),
     "threshold": msg("Decision threshold"),
@@ -160,6 +171,45 @@ def style_of(criterion: Criterion) -> str:
     if criterion.measure == "value":
         return form
     return "points" if criterion.measure == "difference" and form == "pct" else "num"
+
+
+def amount(value: float, style: str) -> Message:
+    """A figure by itself, in two digits with its unit: "0.80", "26 points".
+
+    >>> amount(0.8, "num").text("pt-BR"), str(amount(-0.26, "points")), str(amount(0.0512, "pct"))
+    ('0,80', '-26.0 points', '5.1%')
+    """
+    if style == "points":
+        return msg("{x:points} points", x=value)
+    return Message("{x:.2f}" if style == "num" and abs(value) < 10 else f"{{x:{style}}}", {"x": value})
+
+
+def headline(criterion: Criterion, language: str) -> str:
+    """The figure of a criterion by itself, as its sentence has it; empty where it has none."""
+    value, style = criterion.estimate.value, style_of(criterion)
+    if value is None:
+        return ""
+    same = value != criterion.threshold and f"{value:.2f}" == f"{criterion.threshold or 0.0:.2f}"
+    return write_number(value, ".3f", language) if same and style == "num" else amount(value, style).text(language)
+
+
+def limit_in_short(criterion: Criterion, language: str) -> str:
+    """The limit of a criterion beside its figure: "limit 0.80"; empty where it has none."""
+    if criterion.threshold is None:
+        return ""
+    low = amount(criterion.threshold, style_of(criterion))
+    if criterion.side == "between" and criterion.upper is not None:
+        return msg("limits {low} and {high}", low=low, high=amount(criterion.upper, style_of(criterion))).text(language)
+    return msg("limit {limit}", limit=low).text(language)
+
+
+def criteria_in_short(document: Document, criteria: Sequence[Criterion], language: str, *, named: bool) -> str:
+    """Whom criteria of one rule and outcome are about: "race, sex: exceeds"; `named` where a policy has several."""
+    first = criteria[0]
+    ways = [" x ".join(tame(document.words.column(name)) for name in one.by) for one in criteria if one.by]
+    by, name = ", ".join(dict.fromkeys(ways)), sentence(first.name, language) if named or not ways else ""
+    about = msg("{criterion} by {by}", criterion=name, by=by).text(language) if name and by else name or by
+    return f"{about}: {CRITERIA[first.outcome].text(language)}"
 
 
 def limit(criterion: Criterion, language: str) -> str:

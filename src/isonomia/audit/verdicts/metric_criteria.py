@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from isonomia.audit.naming import class_of, metric_title
+from isonomia.audit.verdicts.compared_groups import compared_groups
 from isonomia.audit.verdicts.missing_criterion import missing_criterion
 from isonomia.audit.verdicts.verdict_sentences import Compared, compared_sentence, explained, overall_sentence
 from isonomia.evidence import Estimate, affected
@@ -56,6 +57,7 @@ def _criterion(found: Judgement, level: float) -> Criterion:
         people["people"] = _shortfall(compared, evidence, found.n, level)
         others = (question.group(index) for index in sorted(evidence.broken - {evidence.who}))
         people["also"] = tuple(dict(other.texts) for other in others if other is not None)
+        people["groups"] = compared_groups(question, evidence, level)
         statement = compared_sentence(compared, evidence)
     low, high, least, most = (
         end if np.isfinite(end) else None for end in (evidence.low, evidence.high, evidence.least, evidence.most)

@@ -132,7 +132,7 @@ def without_figure(
 def verdict_sentence(outcome: VerdictOutcome, criteria: Sequence[Criterion]) -> Message:
     """The verdict: its worst criterion as a sentence, and how many more there are."""
     unexamined = ("not_applicable",) if outcome == "not_enough_evidence" else ()
-    same = sorted((one for one in criteria if one.outcome in (outcome, *unexamined)), key=_margin)
+    same = sorted((one for one in criteria if one.outcome in (outcome, *unexamined)), key=lambda one: one.margin)
     if not same or (outcome == "not_applicable" and same[0].sentence is None):
         return msg("No criterion of the policy applies to this subject.")
     first, more = same[0].sentence or Message.literal(str(same[0].name)), len(same) - 1
@@ -201,15 +201,6 @@ def _other(criterion: Criterion, *, named: bool) -> Message:
 def _style(criterion: Criterion) -> str:
     """How the figure of a criterion stands in a sentence: ratios with two decimals, else as in tables."""
     return "ratio" if criterion.measure == "ratio" else words.style_of(criterion)
-
-
-def _margin(criterion: Criterion) -> float:
-    """How far a figure keeps its limit, relative to it; below 0 where it breaks it. The worst comes first."""
-    value, limit = criterion.estimate.value, criterion.threshold
-    if value is None or limit is None:
-        return np.inf
-    sign = 1 if criterion.side == "at_least" else -1
-    return sign * (value - limit) / (abs(limit) or 1.0)
 
 
 def _limits(rule: LimitRule, evidence: Evidence, style: str) -> Message:

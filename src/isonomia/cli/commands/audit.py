@@ -21,6 +21,7 @@ from isonomia.cli.options.shared import (
     Policy,
     Seed,
     StoreAddress,
+    Summary,
 )
 from isonomia.cli.options.table import TableOptions
 
@@ -39,6 +40,7 @@ def audit(
     out: Out = None,
     pdf: Pdf = False,
     annex: Annex = False,
+    summary: Summary = None,
     junit: Junit = None,
     store: StoreAddress = None,
     analysis: AnalysisName = None,
@@ -56,7 +58,7 @@ def audit(
     from isonomia.cli.output.store import chosen_store
     from isonomia.languages import msg
 
-    check_outputs(out, junit, pdf=pdf or annex)
+    check_outputs(out, junit, pdf=pdf or annex, summary=summary)
     changed = read_changes(changes)
     settings, options = audit_changes(changed)
     screen = talk.screen()
@@ -77,5 +79,6 @@ def audit(
             language=screen.language,
             progress=progress,
         )
-    deliver(report, screen, out=out, junit=junit, pdf=pdf, annex=annex, keeping=keeping, fail_on=fail_on)
+    files = {"junit": junit, "summary": summary}
+    deliver(report, screen, out=out, **files, pdf=pdf, annex=annex, keeping=keeping, fail_on=fail_on)
     raise typer.Exit(exit_code(report.document, report.policy, fail_on))

@@ -18,6 +18,7 @@ from isonomia.cli.options.shared import (
     Pdf,
     Policy,
     StoreAddress,
+    Summary,
 )
 from isonomia.cli.options.trust import TrustOptions
 from isonomia.errors import SpecError
@@ -44,6 +45,7 @@ def run(
     out: Out = None,
     pdf: Pdf = False,
     annex: Annex = False,
+    summary: Summary = None,
     junit: Junit = None,
     store: StoreAddress = None,
     analysis: AnalysisName = None,
@@ -82,11 +84,12 @@ def run(
     word = trust.word()
     folder = out if out is not None else out_folder(given, word)
     keeping = chosen_store(store, analysis)
-    check_outputs(folder, junit, pdf=pdf or annex)
+    check_outputs(folder, junit, pdf=pdf or annex, summary=summary)
     with ProgressBar(screen, msg("Reading")) as progress:
         silent = given.model_copy(update={"out": None, "language": screen.language})
         report = run_spec(silent, trust=word, progress=progress)
-    deliver(report, screen, out=folder, junit=junit, pdf=pdf, annex=annex, keeping=keeping, fail_on=fail_on)
+    files = {"junit": junit, "summary": summary}
+    deliver(report, screen, out=folder, **files, pdf=pdf, annex=annex, keeping=keeping, fail_on=fail_on)
     raise typer.Exit(exit_code(report.document, report.policy, fail_on))
 
 

@@ -19,6 +19,10 @@ Pdf = Annotated[
 Annex = Annotated[
     bool, typer.Option("--annex", help="Write report-with-annex.pdf, with everything that was measured; as --pdf.")
 ]
+Summary = Annotated[
+    Path | None,
+    typer.Option("--summary", metavar="FILE", help="The first page alone as one small .html file, for a mail."),
+]
 Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML for continuous integration.")]
 FailOn = Annotated[
     Literal["verdict", "critical", "warning"],

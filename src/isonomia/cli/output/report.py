@@ -23,16 +23,21 @@ if TYPE_CHECKING:
     from isonomia.report import Form
 
 
-def check_outputs(out: Path | None, junit: Path | None = None, *, pdf: bool = False) -> None:
+def check_outputs(
+    out: Path | None, junit: Path | None = None, *, pdf: bool = False, summary: Path | None = None
+) -> None:
     """Refuse what could not be written, before the work begins."""
+    if summary is not None and summary.suffix.lower() not in (".html", ".htm"):
+        raise SpecError(f"`--summary` is a page: name a file that ends in .html; got {str(summary)!r}.")
     if out is not None:
         from isonomia.report.saving import check_target
 
         check_target(out)
-    if junit is not None and junit.is_dir():
-        raise _refused(errno.EISDIR, junit)
+    for file in filter(None, (junit, summary)):
+        if file.is_dir():
+            raise _refused(errno.EISDIR, file)
     folder = out.parent if out is not None and out.is_file() else out
-    for path in filter(None, (folder, junit and junit.parent)):
+    for path in filter(None, (folder, junit and junit.parent, summary and summary.parent)):
         there = next(above for above in (path, *path.absolute().parents) if above.exists())
         if not there.is_dir():
             raise _refused(errno.ENOTDIR, there)
@@ -76,11 +81,13 @@ def deliver(
     junit: Path | None = None,
     pdf: bool = False,
     annex: bool = False,
+    summary: Path | None = None,
     keeping: Keeping | None = None,
     fail_on: FailOn = "verdict",
 ) -> dict[str, Path]:
     """Keep the report, show the summary (or the JSON), and write the requested files; returns where its forms are."""
-    from isonomia.report import dumps, summary
+    from isonomia.report import dumps
+    from isonomia.report import summary as on_screen
 
     lost = Lost()
     if keeping is not None:
@@ -94,6 +101,9 @@ def deliver(
         if printed:  # apart: what was written stays where printing fails
             with lost.part():
                 saved |= report.save(out, formats=printed, language=screen.language)
+    if summary is not None:
+        with lost.part():
+            report.save(summary, formats=["summary"], language=screen.language)
     if junit is not None:
         from isonomia.cli.output.junit import to_junit
 
@@ -102,7 +112,7 @@ def deliver(
     if screen.json:
         sys.stdout.write(dumps(report.document))
     if screen.talks:
-        screen.show(summary(report.document, screen.language))
+        screen.show(on_screen(report.document, screen.language))
         screen.say()
         if "html" in saved:
             screen.say(msg("Full report: {path}", path=str(saved["html"])))

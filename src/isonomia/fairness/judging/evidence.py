@@ -7,8 +7,8 @@ classes and rules of the policy. They come from counts alone: the same data give
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,8 @@ class Evidence:
     apart : tuple of float
         The ends of the difference of the two sets of the worst comparison, `who` less `reference`, of rates: of this
         pair alone, at the level at which those of all pairs hold together. NaN for other figures.
+    beside : mapping
+        The figure and the ends of every set against the reference of the worst comparison.
     """
 
     value: float
@@ -66,6 +68,7 @@ class Evidence:
     metric: str = ""
     broken: frozenset[int] = frozenset()
     apart: tuple[float, float] = (np.nan, np.nan)
+    beside: Mapping[int, tuple[float, float, float]] = field(default_factory=dict)
 
     def outcome(self, rule: LimitRule) -> Outcome:
         """What it shows about the limit of a rule."""
@@ -110,6 +113,8 @@ def _of_metric(question: GroupQuestion, name: str, level: float, rows: int) -> E
         for pair, bottom, top in zip(zip(first.tolist(), second.tolist(), strict=True), low, high, strict=True)
         if outcome_of(rule.limit, rule.side, bottom, top) == "exceeds"
     ]
+    fixed, members = (first, second) if reference == one else (second, first)
+    beside = np.flatnonzero(fixed == reference)
     return replace(
         found,
         value=float(value[picked]),
@@ -120,6 +125,7 @@ def _of_metric(question: GroupQuestion, name: str, level: float, rows: int) -> E
         metric=name,
         broken=frozenset(_worse_first(part, base, *pair)[0] for pair in broken),
         apart=_apart(part, who, reference, each),
+        beside={int(members[at]): (float(value[at]), float(low[at]), float(high[at])) for at in beside},
     )
 
 

@@ -84,6 +84,19 @@ def _as_dates(time: Any) -> NDArray[Any] | None:
     return None
 
 
+def days_between(time: Any) -> tuple[str, str] | None:
+    """The first and the last day of moments, in ISO form; None where they are not dates.
+
+    >>> days_between(["2024-02-01", None, "2023-12-31"]), days_between([1, 2])
+    (('2023-12-31', '2024-02-01'), None)
+    """
+    moments = _as_dates(time)
+    if moments is None or np.isnat(moments).all():
+        return None
+    known = moments[~np.isnat(moments)]
+    return str(known.min()), str(known.max())
+
+
 def order_note(periods: Codes) -> Message | None:
     """That periods are in the order of the alphabet, where their names are words."""
     if not any(_WORD.search(str(label)) for label in periods.labels):

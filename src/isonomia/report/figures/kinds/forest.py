@@ -12,6 +12,7 @@ from isonomia.report.figures.labels import NARROW
 from isonomia.report.figures.narrow import stacked
 from isonomia.report.figures.picture_kind import MOST_LINES, PICTURES, Option, PictureKind, common
 from isonomia.report.figures.reading import Reading
+from isonomia.report.figures.svg.elements import width
 from isonomia.report.figures.theme import FAINT, colour, reference_line, symbol, ticks
 from isonomia.report.figures.whiskers import whiskers
 
@@ -54,6 +55,7 @@ def draw(reading: Reading) -> Chart:
     patch = stacked(figure, len(panels), ROW * max(2, len(positions)), narrow)
     for panel in panels:
         _fill(figure, reading, panel, names, positions)
+    _beside(figure, reading, panels, positions, names)
     # what is written inside the panels keeps its position in them
     moved = patch.get("annotations", [])
     patch["annotations"] = moved + figure.layout.get("annotations", [])[len(moved) :]
@@ -143,6 +145,20 @@ def _trace(
     }
 
 
+def _beside(figure: Chart, reading: Reading, panels: list[_Panel], positions: dict[Key, int], names: list[str]) -> None:
+    """The figures that stand at the right of each row, in the space that they need."""
+    columns = reading.columns("beside")
+    if not columns:
+        return
+    first = {_key(reading, row, names): row for row in reversed(reading.rows)}
+    texts = [" · ".join(reading.write(column, first[key][column]) for column in columns) for key in positions]
+    _, up = figure.axes(panels[0].row, panels[0].col)
+    place = {"x": 1.01, "xref": "paper", "xanchor": "left", "yref": up, "font": {"size": 12, "color": FAINT}}
+    for text, at in zip(texts, positions.values(), strict=True):
+        figure.add_annotation(text=text, y=at, **place)
+    figure.update_layout(margin={"r": 16 + round(max(map(width, texts)))})
+
+
 def _missing(figure: Chart, reading: Reading, index: int, where: dict[str, int]) -> None:
     """A row without a figure says so, where its mark would be."""
     across, up = figure.axes(**where)
@@ -166,6 +182,7 @@ PICTURES.add(
             Option("value", "columns", "column with the value; a list of columns gives one panel each"),
             *common("low", "high", "color"),
             Option("facet", "column", "one panel per value of this column, when `value` is one column"),
+            Option("beside", "columns", "columns that stand at the right of each row, of a picture with one panel"),
             *common("flag", "n", "format", "where", "names", "x_title"),
             Option(
                 "reference",

@@ -66,7 +66,7 @@ class _Drawing:
         self._layout(scales)  # once to measure the labels, once with the margins they need
         ys = [axis for name, axis in self.ys.items() if self._at_left(name)]
         left = max((axis.depth() + (22 if axis.title else 0) for axis in ys), default=0) + 6
-        right = frame.BAR if self._scaled() else 14
+        right = frame.BAR if self._scaled() else max(14, margin.get("r", 0))
         inside = self.width - left - right
         share = min(end - start for start, end in (self._axis(x).get("domain") or (0, 1) for x in self.pairs))
         self.rows = frame.legend_rows(self.data, layout, inside)
@@ -75,7 +75,7 @@ class _Drawing:
         self._layout(scales)
         low = [axis for name, axis in self.xs.items() if self._at_bottom(name)]
         below = max((axis.depth() + (LINE + 8 if axis.title else 0) for axis in low), default=0)
-        titled = any(axis.title and len(axis.title) > 60 for axis in low)
+        titled = any(axis.title and len(frame.title_lines(axis, inside * share)) > 1 for axis in low)
         self.height = top + self.inner + below + (LINE if titled else 0) + 6
 
     def _layout(self, scales: Mapping[str, Scale]) -> None:

@@ -81,6 +81,11 @@ def _fit(tick: Tick, most: float, lines: int) -> Tick:
     return Tick(tick.value, wrap(" ".join(tick.label), most, lines=lines))
 
 
+def title_lines(axis: Axis, wide: float) -> list[str]:
+    """The title below an axis that is so many pixels wide."""
+    return wrap(axis.title, max(140, wide * 1.1), lines=2)
+
+
 def axes(x: Axis, y: Axis) -> Iterator[str]:
     """Grid lines, ticks and titles of one panel."""
     left, right = x.scale.first, x.scale.last
@@ -98,7 +103,7 @@ def axes(x: Axis, y: Axis) -> Iterator[str]:
         yield element("g", "".join(_below(x, bottom)), text_anchor="end" if x.turned else "middle")
     if x.title:
         at = bottom + x.depth() + LINE
-        lines = wrap(x.title, max(140, (right - left) * 1.1), lines=2)
+        lines = title_lines(x, right - left)
         yield text(lines, (left + right) / 2, at, text_anchor="middle", **QUIET)
     if y.title:
         at = left - y.depth() - 8
