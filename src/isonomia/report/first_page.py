@@ -13,6 +13,7 @@ from isonomia.languages import Language, Message, msg
 from isonomia.languages.naming import both
 from isonomia.report import words
 from isonomia.report.document import Criterion, Document, Verdict
+from isonomia.report.means import means_sentence
 from isonomia.report.overview import View
 from isonomia.report.texts import moment, sentence, tame
 
@@ -40,6 +41,7 @@ def first_page(document: Document, language: Language) -> View:
         "reference": " ".join(
             filter(None, (_reference(document, told(document)[:AFFECTED], language), _weights(document, language)))
         ),
+        "means": sentence(means_sentence(document), language),
         "chips": chips(document, language),
         "nobody": nobody(document, language),
         "matters": matters(document, language),

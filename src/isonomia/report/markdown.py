@@ -148,6 +148,7 @@ def _first_page(document: Document, language: Language) -> Iterable[str]:
     yield f"**{_literal(page['failed'])}**" if page["failed"] else ""
     yield f"## {msg('Verdict').text(language)}"
     yield f"**{lead['name']}** · {_literal(lead['title'])}" if lead["title"] else ""
+    yield _literal(page["means"])
     yield _literal(lead["reason"])
     yield _literal(f"{lead['basis']} {lead['standing']}".strip())
     yield _literal(page["assessment"])

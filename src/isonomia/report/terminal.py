@@ -8,6 +8,7 @@ from isonomia.languages import check_language, msg
 from isonomia.report import words
 from isonomia.report.document import Document
 from isonomia.report.first_page import failures, scope, told
+from isonomia.report.means import means_sentence
 from isonomia.report.texts import figure, rows, sentence
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def summary(document: Document, language: str = "en", *, findings: int = 8) -> G
     lines: list[Text | Grid] = [Text(sentence(document.title, language), style="bold")]
     if failed := failures(document, language):
         lines.append(Text(failed, style="bold red"))
+    if means := means_sentence(document):
+        lines.append(Text(sentence(means, language)))
     lines += [*_verdict(document, language), *_criteria(document, language)]
     lines.append(Text(document.assessment.text(language)))
     if said := scope(document, language):
