@@ -22,8 +22,8 @@ policies schema` prints the JSON Schema for editors. Use one with `isonomia audi
 
 There are two kinds, which never mix. A *threshold* policy has limits: a criterion is *exceeded* only where its
 whole interval lies beyond the limit, *met* only where every comparison is shown to keep it, that of no group left open
-but those below the rule's own share of the people (`min_share`) and few people without a value (below 2%), who are named;
-else there is *not enough evidence*. The intervals hold together over all groups, attributes and rules of the
+but those below the rule's own share of the people (`min_share`) and few people without a value (below 2%), who are
+named; else there is *not enough evidence*. The intervals hold together over all groups, attributes and rules of the
 policy. A *documentation* profile has no limits: the report *documents* a figure where it holds it with its
 interval and the number of people, else it is *incomplete*. A documentation profile never says that anything
 complies with a law.

@@ -214,6 +214,25 @@ def test_evidence_is_a_click_away(desk: Desk) -> None:
     opened.page.locator("#table-group_fairness-by_group[open]").wait_for(state="attached")
 
 
+def test_contents_are_closed_in_the_file_and_open_beside_the_text(desk: Desk, browser: Browser) -> None:
+    page = browser.new_context(java_script_enabled=False, viewport=SIZES["phone"]).new_page()
+    page.goto(desk.paths["en"].as_uri())
+    assert page.locator("nav details").get_attribute("open") is None
+    verdict = page.locator(".verdict").bounding_box()
+    assert verdict is not None
+    assert verdict["y"] < SIZES["phone"]["height"] / 2
+    assert desk.show("en", "desktop").page.locator("nav details[open]").count() == 1
+    assert desk.show("en", "phone").page.locator("nav details[open]").count() == 0
+
+
+def test_a_picture_says_what_it_shows(desk: Desk) -> None:
+    labels = desk.show("en", "desktop").run(
+        "[...document.querySelectorAll('main .plot')].map(p => p.getAttribute('aria-label'))"
+    )
+    assert len(labels) == 9
+    assert all(re.search(r"\d", label.removesuffix("The table below has the same figures.")) for label in labels)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pictures_take_the_colours_of_the_page(desk: Desk, scheme: str) -> None:
     opened = desk.show("en", "desktop", scheme)
@@ -314,6 +333,11 @@ def test_no_table_is_wider_than_the_paper(browser: Browser, tmp_path: Path) -> N
     page.emulate_media(media="print")
     right = "[...document.querySelectorAll('main table')].map(t => t.getBoundingClientRect().right)"
     assert max(page.evaluate(right)) <= 719
+    torn = """cells => cells.flatMap(cell => [...cell.childNodes].filter(node => node.nodeType === 3).map(node => {
+        const range = document.createRange(); range.selectNodeContents(node);
+        return range.getClientRects().length;
+    })).filter(lines => lines > 1).length"""
+    assert page.locator("#table-wide-wide td.n").evaluate_all(torn) == 0, "a number is broken inside"
     cell = page.locator("#table-wide-narrow td.n").first
     assert cell.inner_text() == "<\u00a00.0001"
 

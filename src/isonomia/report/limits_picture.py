@@ -39,8 +39,16 @@ def limits_drawing(document: Document) -> Drawing | None:
 def limits_view(document: Document, language: Language) -> View | None:
     """The picture for a page, for a phone, and in words; None where no groups were compared."""
     drawing = limits_drawing(document)
-    if drawing is None:
-        return None
+    return None if drawing is None else _view(drawing, language)
+
+
+def finding_view(document: Document, finding: Finding, language: Language) -> View | None:
+    """The same of the comparisons beside a finding's own; None where it compares no groups."""
+    drawing = _of_finding(document, finding)
+    return None if drawing is None else _view(drawing, language)
+
+
+def _view(drawing: Drawing, language: Language) -> View:
     picture, total = drawing.picture, len(drawing.table)
     table = drawing.table.take(list(range(total)) if total <= GROUPS else [*range(GROUPS - 1), total - 1])
     described = describe(picture, table, language)

@@ -11,6 +11,7 @@ from isonomia.languages import Language, Words, msg
 from isonomia.languages.message import write_number
 from isonomia.report import words
 from isonomia.report.document import Document, Section, SectionOutcome, counted
+from isonomia.report.proofs import proof_of
 from isonomia.report.texts import interval, rows, sentence, who, with_unit
 
 #: More entries than this are left to the annex, which lists the findings of every check.
@@ -75,6 +76,7 @@ def fold_view(document: Document, fold: Fold, number: int, language: Language) -
     sections = {section.code: section for section in document.sections}
     return {
         **_card(document, fold.first, language),
+        **({} if proof_of(document, fold.first, number) is None else {"evidence": f"evidence-{number}"}),
         "number": number,
         "id": f"finding-{number}",
         "subject": words.subject_of(document, fold, language),

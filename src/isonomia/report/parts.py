@@ -5,8 +5,8 @@ A page and a fragment are made of the same parts; the templates only arrange the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -17,7 +17,8 @@ from isonomia.languages import Language, Message, fault_message, msg
 from isonomia.report import words
 from isonomia.report.document import Section
 from isonomia.report.figures import describe, static
-from isonomia.report.figures.svg.drawing import NARROW, WIDE
+from isonomia.report.figures.svg.drawing import NARROW, WIDE, flat
+from isonomia.report.figures.svg.elements import lines_of
 from isonomia.report.inquiry import Inquiry
 from isonomia.report.notice import Fact, Notice
 from isonomia.report.overview import View, anchor, card, section_id
@@ -30,6 +31,8 @@ MARKS, MOST_MARKS = 20, 600
 FOLDED = 12
 #: More headline figures than this are closed as well.
 TILES = 9
+#: Marks of a picture that are told to those who cannot see it.
+SAID = 8
 #: Findings that a part lists, and columns of a table in a fragment.
 FINDINGS, COLUMNS = 10, 40
 
@@ -75,6 +78,8 @@ class Setting:
         Whether it is to be printed: everything is open, and there are no scripts.
     explorable : bool
         Whether a reader can have a picture drawn by Plotly, which the page then holds.
+    proofs : mapping
+        What stands above a table ("check/table"): the evidence of findings that it shows.
     """
 
     language: Language
@@ -84,6 +89,7 @@ class Setting:
     parts: int | None = None
     paper: bool = False
     explorable: bool = False
+    proofs: Mapping[str, Sequence[View]] = field(default_factory=dict)
 
 
 def unless_lost(make: Callable[[], View], lost: Callable[[Message], View]) -> View:
@@ -182,8 +188,16 @@ def picture_view(drawing: Drawing, setting: Setting) -> View:
         "index": len(setting.figures.shown) - 1,
         "title": sentence(drawing.picture.title, setting.language),
         "left_out": more.text(setting.language) if left_out else "",
+        "said": _said(described, setting.language),
         "drawing": drawn,
     }
+
+
+def _said(described: Mapping[str, Any], language: Language) -> str:
+    """What a reader hears who cannot see a picture: its first marks as they are told where they are pointed at."""
+    marks = [text for trace in described["data"] for text in flat(trace.get("hovertext") or ()) if text]
+    said = [", ".join(filter(None, lines_of(mark))) for mark in marks[:SAID]]
+    return "; ".join([*said, msg("The table below has the same figures.").text(language)])
 
 
 def table_view(table: Table, setting: Setting, name: str = "", code: str = "", *, first: bool = True) -> View:
@@ -193,7 +207,13 @@ def table_view(table: Table, setting: Setting, name: str = "", code: str = "", *
     heads = [tame(column.heading(language)) for column in shown_columns(table)]
     lines = list(cells(table, language, rows, columns=columns))
     numeric = [any(line[index].number for line in lines) for index in range(len(heads[:columns]))]
+    proofs = [
+        {**proof, "row": next(cells(table.take([proof["at"]]), language, 1, columns=columns))}
+        for proof in setting.proofs.get(f"{code}/{name}", ())
+    ]
     return {
+        "proofs": proofs,
+        "marked": [proof["at"] for proof in proofs],
         "id": "table-" + anchor(f"{code}/{name}"),
         "title": _name(name or "table") if table.title is None else sentence(table.title, language),
         "heads": list(zip(heads[:columns], numeric, strict=True)),

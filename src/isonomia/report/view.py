@@ -13,9 +13,10 @@ from isonomia.report.chapters import Chapter, arranged
 from isonomia.report.document import Criterion, Document
 from isonomia.report.first_page import first_page
 from isonomia.report.glossary import ASSUMPTIONS, ASSUMPTIONS_TITLE, GLOSSARY
-from isonomia.report.limits_picture import limits_view
-from isonomia.report.overview import View, overview
+from isonomia.report.limits_picture import finding_view, limits_view
+from isonomia.report.overview import ENTRIES, View, overview
 from isonomia.report.parts import Setting, card_labels, result_view, section_view, unless_lost
+from isonomia.report.proofs import proof_of
 from isonomia.report.texts import figure, interval, readable, sentence, tame, who
 
 
@@ -46,6 +47,8 @@ def document_view(document: Document, setting: Setting) -> View:
     """The parts of a whole report as texts, in reading order."""
     language = setting.language
     balance = document.balance_sheet
+    if setting.page and not setting.paper:
+        setting = replace(setting, proofs=_proofs(document, language))
     return {
         **short_view(document, setting),
         "subject": _pairs(document.subject, words.SUBJECT, language),
@@ -65,6 +68,28 @@ def document_view(document: Document, setting: Setting) -> View:
             language,
         ),
     }
+
+
+def _proofs(document: Document, language: Language) -> dict[str, list[View]]:
+    """The evidence of the entries' first findings, by the table that shows it."""
+    found: dict[str, list[View]] = {}
+    for number, finding in enumerate((fold.first for fold in document.folds[:ENTRIES]), 1):
+        proof = proof_of(document, finding, number)
+        if proof is not None:
+            found.setdefault(finding.evidence, []).append(
+                {
+                    "id": f"evidence-{number}",
+                    "finding": f"finding-{number}",
+                    "title": msg("Evidence for finding {number:int}", number=number).text(language),
+                    "back": msg("Back to finding {number:int}", number=number).text(language),
+                    "message": sentence(finding.message, language),
+                    "counts": sentence(proof.counts, language),
+                    "formula": sentence(proof.formula, language),
+                    "at": proof.row,
+                    "limits": finding_view(document, finding, language),
+                }
+            )
+    return found
 
 
 def _balance(balance: Result, setting: Setting) -> View:

@@ -100,7 +100,7 @@
   window.addEventListener("hashchange", open);
   open();
   var contents = document.querySelector("nav details");
-  if (contents && window.innerWidth < 1024) contents.open = false;
+  if (contents && window.innerWidth >= 1024) contents.open = true;
 
   // ---- pairs are shown one at a time, from the rows of their table; texts from data are only ever set as texts --------
   document.querySelectorAll(".browser").forEach(function (browser) {

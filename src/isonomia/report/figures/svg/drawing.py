@@ -188,7 +188,7 @@ class _Drawing:
         if not alone:
             return element("svg", inside, **look)
         title = plain((self.layout.get("meta") or {}).get("title") or "")
-        hovers = [plain(each) for trace in self.data for each in _flat(trace.get("hovertext") or ()) if each]
+        hovers = [plain(each) for trace in self.data for each in flat(trace.get("hovertext") or ()) if each]
         more = " …" if len(hovers) > DESCRIBED else ""
         describe = f"<title>{title}</title>" + (
             f"<desc>{' | '.join(hovers[:DESCRIBED])}{more}</desc>" if hovers else ""
@@ -229,6 +229,7 @@ def _reach(trace: Json, axis: str) -> Iterator[Any]:
             yield from (value + up, value - down)
 
 
-def _flat(texts: Any) -> Iterator[str]:
+def flat(texts: Any) -> Iterator[str]:
+    """Texts in lists within lists, one by one."""
     for each in texts:
-        yield from _flat(each) if isinstance(each, list | tuple) else (each,)
+        yield from flat(each) if isinstance(each, list | tuple) else (each,)

@@ -1,0 +1,85 @@
+"""From a finding to what it rests on: its row marked, the counts behind both rates, the arithmetic, and a way back.
+
+2,000 applicants: 800 of 1,000 people A and 160 of 400 people C are granted, exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from tests.conclusions.test_first_page_picture import audited
+
+
+def box(html: str, number: int) -> str:
+    found = re.search(rf'<div class="proof" id="evidence-{number}".*?</div><!-- proof -->', html, re.DOTALL)
+    assert found is not None, "no box for the evidence"
+    return found[0]
+
+
+def plain(html: str) -> str:
+    return " ".join(unescape(re.sub("<[^>]+>", " ", html)).split())
+
+
+@pytest.mark.parametrize(
+    ("language", "counts", "formula", "back"),
+    [
+        (
+            "en",
+            "race C: 160 of 400 (40.0%); race A: 800 of 1,000 (80.0%).",
+            "Difference: 40.0% - 80.0% = -40.0 points. Ratio: 40.0% / 80.0% = 0.50.",
+            "Back to finding 1",
+        ),
+        (
+            "pt-BR",
+            "race C: 160 de 400 (40,0%); race A: 800 de 1.000 (80,0%).",
+            "Diferença: 40,0% - 80,0% = -40,0 p.p. Razão: 40,0% / 80,0% = 0,50.",
+            "Voltar ao achado 1",
+        ),
+    ],
+)
+def test_the_evidence_of_a_gap(language: str, counts: str, formula: str, back: str) -> None:
+    html = audited(None).to_html(language)
+    card = re.search(r'id="finding-1".*?</article>', html, re.DOTALL)
+    assert card is not None
+    assert 'href="#evidence-1"' in card[0]
+    proof = box(html, 1)
+    assert counts in plain(proof)
+    assert formula in plain(proof)
+    assert '<a href="#finding-1">' in proof
+    assert back in plain(proof)
+    assert proof.count("<svg") == 2  # for a page and for a phone
+    row = re.search(r'<tr class="marked">.*?</tr>', proof, re.DOTALL)
+    assert row is not None
+    assert "race C" in plain(row[0])
+    assert "race A" in plain(row[0])
+    after = html[html.index(proof) + len(proof) :]
+    table = after[: after.index("</table>")]
+    assert plain(table).count("race C") >= 1
+    assert table.count('<tr class="marked"') == 1
+
+
+def test_every_link_to_evidence_leads_somewhere() -> None:
+    html = audited("engineering").to_html()
+    links = set(re.findall(r'href="#([^"]+)"', html))
+    ids = set(re.findall(r' id="([^"]+)"', html))
+    assert links <= ids
+    assert any(link.startswith("evidence-") for link in links)
+
+
+def test_a_fragment_and_a_sheet_have_no_boxes() -> None:
+    assert 'class="proof"' not in audited(None).to_html(page=False)
+    assert 'class="proof"' not in audited(None).to_html(extent="first_page")
+
+
+def test_a_breach_of_the_policy_has_its_evidence_too() -> None:
+    """The finding of the suite: what the criterion requires, the counts, and the row with the same figure."""
+    report = audited("eeoc", "standard")
+    numbers = [number for number, fold in enumerate(report.folds, 1) if fold.first.check == "fairness_suite"]
+    html = report.to_html()
+    for number in numbers:
+        assert f'id="evidence-{number}"' in html
+    boxes = re.findall(r'<div class="proof" id="evidence-\d+"', html)
+    assert len(boxes) >= 1
+    assert "race C: 160 of 400 (40.0%); race A: 800 of 1,000 (80.0%)." in plain(box(html, 1))
