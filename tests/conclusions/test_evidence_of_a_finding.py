@@ -8,8 +8,11 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import numpy as np
 import pytest
 from tests.conclusions.test_first_page_picture import audited
+
+import isonomia as iso
 
 
 def box(html: str, number: int) -> str:
@@ -29,35 +32,49 @@ def plain(html: str) -> str:
             "en",
             "race C: 160 of 400 (40.0%); race A: 800 of 1,000 (80.0%).",
             "Difference: 40.0% - 80.0% = -40.0 points. Ratio: 40.0% / 80.0% = 0.50.",
-            "Back to finding 1",
+            "Back to finding",
         ),
         (
             "pt-BR",
             "race C: 160 de 400 (40,0%); race A: 800 de 1.000 (80,0%).",
             "Diferença: 40,0% - 80,0% = -40,0 p.p. Razão: 40,0% / 80,0% = 0,50.",
-            "Voltar ao achado 1",
+            "Voltar ao achado",
         ),
     ],
 )
 def test_the_evidence_of_a_gap(language: str, counts: str, formula: str, back: str) -> None:
-    html = audited(None).to_html(language)
-    card = re.search(r'id="finding-1".*?</article>', html, re.DOTALL)
+    race = np.repeat(["A", "C"], [1000, 400])
+    granted = np.r_[np.arange(1000) < 800, np.arange(400) < 160].astype(int)
+    data = iso.Dataset({"race": race, "granted": granted}, prediction="granted", protected=["race"])
+    report = iso.audit(data, checks="group_fairness", n_boot=50)
+    at = next(n for n, fold in enumerate(report.folds, 1) if fold.first.code == "group_fairness.selection_rate")
+    html = report.to_html(language)
+    card = re.search(rf'id="finding-{at}".*?</article>', html, re.DOTALL)
     assert card is not None
-    assert 'href="#evidence-1"' in card[0]
-    proof = box(html, 1)
+    assert f'href="#evidence-{at}"' in card[0]
+    proof = box(html, at)
     assert counts in plain(proof)
     assert formula in plain(proof)
-    assert '<a href="#finding-1">' in proof
-    assert back in plain(proof)
+    assert f'<a href="#finding-{at}">' in proof
+    assert f"{back} {at}" in plain(proof)
     assert proof.count("<svg") == 2  # for a page and for a phone
     row = re.search(r'<tr class="marked">.*?</tr>', proof, re.DOTALL)
     assert row is not None
     assert "race C" in plain(row[0])
     assert "race A" in plain(row[0])
     after = html[html.index(proof) + len(proof) :]
-    table = after[: after.index("</table>")]
-    assert plain(table).count("race C") >= 1
-    assert table.count('<tr class="marked"') == 1
+    table = after[after.index("<table", after.rindex('<div class="proof"') if '<div class="proof"' in after else 0) :]
+    assert '<tr class="marked"' in table
+
+
+def test_a_rate_of_some_people_is_counted_among_them() -> None:
+    """Half of all people repaid, and of them as many were granted: 80 of 200, 400 of 500."""
+    report = audited(None)
+    at = next(n for n, fold in enumerate(report.folds, 1) if "group_fairness.tpr" in {f.code for f in fold.findings})
+    proof = plain(box(report.to_html(), at)) if report.folds[at - 1].first.code == "group_fairness.tpr" else ""
+    assert proof, "the true positive rate leads an entry"
+    assert "race C: 80 of 200 (40.0%); race A: 400 of 500 (80.0%)." in proof
+    assert "40.0% · 200" in proof
 
 
 def test_every_link_to_evidence_leads_somewhere() -> None:

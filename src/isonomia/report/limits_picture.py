@@ -19,6 +19,7 @@ from isonomia.report.document import Criterion, Document
 from isonomia.report.figures import describe, static
 from isonomia.report.figures.svg.drawing import NARROW, WIDE
 from isonomia.report.overview import View
+from isonomia.report.proofs import counted
 from isonomia.report.texts import sentence, tame
 
 #: Groups that the picture has room for: the worst, and the one they are compared with.
@@ -159,9 +160,13 @@ def _of_finding(document: Document, finding: Finding) -> Drawing | None:
 
 
 def _rates(document: Document, finding: Finding, code: str) -> dict[Any, tuple[Any, Any]]:
-    """The value and the number of rows of each group, from the table of groups beside the evidence."""
+    """The value of each group and how many people it is of, from the table of groups beside the evidence."""
     table = document.table(f"{finding.check}/by_group")
     if table is None or code not in table or "group" not in table or "n" not in table:
         return {}
     values, sizes = table[code].values, table["n"].values
-    return {key: (plain(values[row]), plain(sizes[row])) for row, key in enumerate(table["group"].keys or ())}
+    found = {}
+    for row, key in enumerate(table["group"].keys or ()):
+        share = counted(table, row, code)
+        found[key] = (plain(values[row]), plain(sizes[row]) if share is None else share[1])
+    return found

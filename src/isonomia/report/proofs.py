@@ -97,10 +97,10 @@ def _arithmetic(document: Document, finding: Finding) -> tuple[Message | None, M
         formula = Message("{difference} {ratio}", {"difference": formula, "ratio": ratio})
     if required is not None:
         formula = Message("{required}. {formula}", {"required": required, "formula": formula})
-    counted = [_counted(table, row, code) for row in rows]
-    if None in counted or "weight" in document.subject:
+    shares = [counted(table, row, code) for row in rows]
+    if None in shares or "weight" in document.subject:
         return None, formula
-    hits, of = zip(*filter(None, counted), strict=True)
+    hits, of = zip(*filter(None, shares), strict=True)
     counts = msg(
         "{who}: {hits:int} of {n:int} ({one:pct}); {reference}: {other_hits:int} of {other_n:int} ({other:pct}).",
         who=document.words.shared(finding.who),
@@ -115,7 +115,7 @@ def _arithmetic(document: Document, finding: Finding) -> tuple[Message | None, M
     return counts, formula
 
 
-def _counted(table: Table, row: int, code: str) -> tuple[int, int] | None:
+def counted(table: Table, row: int, code: str) -> tuple[int, int] | None:
     """How many of how many people a rate is; None where it is not a share of whole people."""
     names = ("n", "selection_rate", "base_rate")
     known = [plain(table[name].values[row]) if name in table else None for name in names]
