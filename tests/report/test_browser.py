@@ -290,7 +290,7 @@ def test_a_board_reads_one_sheet(browser: Browser, document: Document, tmp_path:
 
 @pytest.mark.parametrize("language", ["en", "pt-BR"])
 def test_a_full_first_page_is_one_sheet_with_its_picture(browser: Browser, tmp_path: Path, language: str) -> None:
-    """Nine groups with long names, ten criteria and three matters: as much as the first page takes."""
+    """Nine groups with long names and three matters on people whose outcome was favourable: long sentences."""
     rng = np.random.default_rng(0)
     n = 6000
     names = ["northern district", *(f"river district {k}" for k in range(8))]
@@ -299,13 +299,13 @@ def test_a_full_first_page_is_one_sheet_with_its_picture(browser: Browser, tmp_p
     granted = (rng.random(n) < p).astype(int)
     frame = {"district": where, "sex": sex, "granted": granted, "repaid": rng.integers(0, 2, n)}
     roles = {"target": "repaid", "prediction": "granted", "protected": ["district", "sex"]}
-    report = iso.audit(frame, policy="engineering", checks="quick", n_boot=50, **roles)
+    report = iso.audit(frame, policy="us-lending", checks="quick", n_boot=50, **roles)
     path = report.save(tmp_path, formats=["summary"], language=language)["summary"]
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(path.as_uri())
     assert page.locator(".limits svg.wide .point").count() == 6
     assert page.locator(".matters li").count() == 3
-    assert page.locator(".criteria li").count() >= 4
+    assert page.locator(".criteria li").count() == 2
     assert pages(page.pdf(prefer_css_page_size=True)) == 1
     assert path.stat().st_size < 100_000
 

@@ -126,6 +126,19 @@ def test_every_matter_says_what_to_do_and_for_whom() -> None:
     assert all("By whom" in row and "Until" in row for row in rows)
 
 
+def test_people_that_a_sentence_counts_are_not_counted_again() -> None:
+    """Also where the sentence is made of another one; the strip is of the people that the rate is a share of."""
+    told = msg("{people:num} more of {n:int}.", people=30.0, n=120)
+    whole = Message("{said} It takes the records as true.", {"said": told})
+    one = replace(finding(1, None, Estimate(30.0, 20.0, 40.0, n=120)), message=whole)
+    result = Result("group_fairness", msg("X"), findings=(one,))
+    document = Document("Audit", {}, (Section("group_fairness", msg("X"), msg("X"), "issue", result),))
+    html = to_html(document, extent="first_page")
+    assert "30.0 more of 120." in html
+    assert "are affected" not in html
+    assert "<span>30 of 120</span>" in html
+
+
 def test_people_are_drawn_as_a_share_of_those_it_is_about() -> None:
     html = to_html(example("binary", "exceeds"), extent="first_page")
     row = re.search(r"Statement 1 about women.*?</li>", html, re.DOTALL)

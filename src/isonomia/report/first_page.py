@@ -242,11 +242,14 @@ def strip(finding: Finding, language: Language) -> View | None:
     Each of the dots stands for the same share of the people the finding is about; where anybody is affected one is
     filled.
     """
-    value = None if finding.people is None else finding.people.value
-    if value is None or round(value) < 1 or finding.n < value:
+    people = finding.people
+    if people is None or people.value is None or round(people.value) < 1:
         return None
-    filled = max(1, round(DOTS * value / finding.n))
-    text = msg("{people:int} of {n:int}", people=round(value), n=finding.n).text(language)
+    value, n = people.value, people.n or finding.n
+    if n < value:
+        return None
+    filled = max(1, round(DOTS * value / n))
+    text = msg("{people:int} of {n:int}", people=round(value), n=n).text(language)
     return {"text": text, "filled": _dots(0, filled), "rest": _dots(filled, DOTS)}
 
 
