@@ -102,9 +102,8 @@ def _by_way(table: Table) -> Iterator[Table]:
     for way in dict.fromkeys(ways):
         rows = table.take([row for row, one in enumerate(ways) if one == way])
         figures = [rows["ratio"].estimate(row) for row in range(len(rows))]
-        best = [one.value == 1 and one.low == one.high for one in figures]  # a ratio to itself is no estimate
-        ends = [None if itself else _interval(one) for one, itself in zip(figures, best, strict=True)]
-        notes = [msg("highest rate") if itself else one.note for one, itself in zip(figures, best, strict=True)]
+        ends = [_interval(one) for one in figures]
+        notes = [msg("highest rate") if one.value == 1 else one.note for one in figures]
         columns = (
             *(rows[name] for name in ("group", "n", "selected")),
             replace(rows["rate"], low=None, high=None),
@@ -121,7 +120,7 @@ def _ratio(value: float | None) -> Message | None:
 
 
 def _interval(figure: Estimate) -> Message | None:
-    if figure.value is None or figure.low is None or figure.high is None:
+    if figure.low is None or figure.high is None or figure.low == figure.high:  # nothing was estimated
         return None
     return Message("{low:.3f}–{high:.3f}", {"low": figure.low, "high": figure.high})
 
