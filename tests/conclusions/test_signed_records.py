@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import isonomia as iso
+from isonomia.cli.app import app
 from isonomia.report import content_hash
 
 POLICIES = ("eeoc", "us-lending", "engineering", "br-lgpd-20", "nyc-ll144")
@@ -182,3 +184,19 @@ def test_every_door_that_reads_a_report_warns(tmp_path: Path) -> None:
     for door in (lambda: iso.Report.load(file), lambda: iso.compare(file, audited("nyc-ll144"))):
         with pytest.warns(UserWarning, match="was changed after it was written"):
             door()
+
+
+@pytest.mark.parametrize(
+    "words", ["compare {0} {0}", "card {0}", "runs import {1} --analysis loans --store {1}/runs.db"]
+)
+def test_every_command_that_reads_a_report_says_so(words: str, tmp_path: Path) -> None:
+    record = record_of(audited("nyc-ll144"))
+    folder = tmp_path / "one"
+    folder.mkdir()
+    (folder / "report.json").write_text(json.dumps({**record, "created": "2020-01-01T00:00:00+00:00"}))
+    line = [part.format(folder / "report.json", folder) for part in words.split()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # the tests make errors of them
+        ended = CliRunner().invoke(app, line)
+    assert ended.exit_code in (0, 1, 3), ended.output
+    assert "was changed after it was written" in ended.stderr
