@@ -50,13 +50,17 @@ def audit(
     """Examine what a model does to people.
 
     With --policy the figures are compared with limits, and the exit code is the verdict; --fail-on counts findings too.
+    Groups are compared with the privileged one, else with the best-off one; at a terminal that is asked once.
     """
     from isonomia.audit import audit as examine
     from isonomia.audit import audit_changes, changed_checks, exit_code, read_changes
+    from isonomia.cli.output.asking import asked_reference, asks_reference
     from isonomia.cli.output.progress_bar import ProgressBar
     from isonomia.cli.output.report import check_outputs, deliver
     from isonomia.cli.output.store import chosen_store
+    from isonomia.data import Dataset
     from isonomia.languages import msg
+    from isonomia.subject import Subject
 
     check_outputs(out, junit, pdf=pdf or annex, summary=summary)
     changed = read_changes(changes)
@@ -67,9 +71,16 @@ def audit(
         data = table.read(screen)
         if not data.protected:
             screen.remark(msg("No protected attribute is named, so groups are not compared: --protected sex,age:25,60"))
+        examined: Dataset | Subject = data
+        predictor = model.load()
+        if asks_reference(screen, data, settings):
+            examined, predictor = Subject.of(data, predictor, progress=progress, counted=True), None
+    if isinstance(examined, Subject):
+        settings |= asked_reference(screen, examined)
+    with ProgressBar(screen, msg("Running checks")) as progress:
         report = examine(
-            data,
-            model.load(),
+            examined,
+            predictor,
             checks=[*read_names(checks, "--checks"), *changed_checks(changed)],
             options=options,
             **settings,
