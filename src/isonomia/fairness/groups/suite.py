@@ -161,8 +161,8 @@ def suite(
         Largest difference of rates that counts as equal; smallest ratio.
     **given
         Options as in `group_metrics`. `privileged` (a mapping, or the value of the only attribute) or `reference` names
-        the group of comparison; otherwise the largest group is the reference of comparisons and the best-off one that
-        of disparate impact. With `y_score` the distributions of scores are compared too (full).
+        the group of comparison; otherwise it is the best-off group that is large enough (`subject.BestOff`), and ratios
+        of selection are told against it. With `y_score` the distributions of scores are compared too (full).
 
     Notes
     -----
