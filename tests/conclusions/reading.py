@@ -23,3 +23,14 @@ def first_page(report: iso.Report, language: str = "en") -> list[str]:
 def text(report: iso.Report, language: str = "en") -> str:
     """The first page as one text."""
     return "\n".join(first_page(report, language))
+
+
+def matters(report: iso.Report, language: str = "en") -> list[str]:
+    """The lines of the first page about who is affected and what to do."""
+    head, end = {
+        "en": ("Who is affected", "What was not examined"),
+        "pt-BR": ("Quem é afetado", "O que não foi examinado"),
+    }[language]
+    lines = first_page(report, language)
+    start = next(index for index, line in enumerate(lines) if line.startswith(head))
+    return lines[start + 1 : lines.index(end)]
