@@ -129,7 +129,7 @@ def test_a_predicted_number_that_hardly_moves_is_left_alone(shift: float, told: 
     found = iso.audit(data, lambda table: table["skill"] + shift * (table["sex"] == "M"), checks=["counterfactual"])
     sentences = [finding.message.text() for finding in found.findings if finding.code == "counterfactual.flip"]
     assert bool(sentences) == told
-    assert not told or sentences[0].startswith("For 100.0% of people the predicted y changes by more than")
+    assert not told or sentences[0].startswith("For 100% of people the predicted y changes by more than")
 
 
 @pytest.mark.parametrize("task", ["multiclass", "regression"])
@@ -205,6 +205,6 @@ def test_many_thin_groups_are_one_finding() -> None:
     report = iso.audit(frame, prediction="p", protected=["born", "sex"], checks="representation")
     (finding,) = report.findings
     assert str(finding.message) == (
-        "By born, 50 groups have fewer than 30 records each, 500 in all (100.0%): figures about them are uncertain."
+        "By born, 50 groups have fewer than 30 records each, 500 in all (100%): figures about them are uncertain."
     )
     assert finding.columns == ("born",)

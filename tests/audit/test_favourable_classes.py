@@ -97,10 +97,10 @@ def test_the_favourable_class_leads() -> None:
 
 
 SENTENCES = {
-    "en": 'Women get the favourable decision "approved" less often than men: 20.0% and 50.0%. At the rate of men, 60 '
+    "en": 'Women get the favourable decision "approved" less often than men: 20% and 50%. At the rate of men, 60 '
     'more of 200 would receive the decision "approved"',
-    "pt-BR": 'Mulheres recebem a decisão favorável "approved" com menos frequência (20,0%). Entre homens, a taxa é de '
-    "50,0%.",
+    "pt-BR": 'Mulheres recebem a decisão favorável "approved" com menos frequência (20%). Entre homens, a taxa é de '
+    "50%.",
 }
 
 

@@ -81,7 +81,7 @@ def test_an_audit_counts_them_and_says_who_gets_them(loans: pd.DataFrame, how: s
     assert [row["n"] for row in rows if "another kind" in str(row["what"])] == [140]
     (finding,) = report["other_answers"].findings
     assert str(finding.message) == (
-        "30.0% of the answers about women are of another kind, such as refusals; 5.0% of those about men."
+        "30% of the answers about women are of another kind, such as refusals; 5.0% of those about men."
     )
     assert finding.who == {"sex": "women"}
     assert finding.sure

@@ -160,5 +160,6 @@ def test_compas_without_a_privileged_group(language: str) -> None:
     rates = [one for one in report.findings if dict(one.who) == {"race": "African-American"} and one.metric == "tpr"]
     assert {tuple(one.reference.items()) for one in rates} == {(("race", "Caucasian"),)}
     said = "\n".join(lines)
-    assert ("55.2%" in said and "76.5%" in said) if language == "en" else ("55,2%" in said and "76,5%" in said)
+    assert "55%" in said
+    assert "77%" in said
     assert not [one for one in report.findings if dict(one.who) == {"race": "Caucasian"} and one.severity != "notice"]

@@ -98,7 +98,7 @@ def test_a_proxy_at_work_is_a_finding_in_both_languages() -> None:
     assert (finding.who, finding.reference, finding.remedy) == ({"sex": "f"}, {"sex": "m"}, "examine_proxies")
     assert finding.evidence == "explain_proxies/columns"
     english, portuguese = finding.message.text(), finding.message.text("pt-BR")
-    share = f"{100 * row['information']:.1f}%"
+    share = f"{100 * row['information']:.0f}%"
     assert f"carries {share} of the information about sex" in english
     assert f"traz {share.replace('.', ',')} da informação sobre" in portuguese
     assert "district" in english

@@ -58,5 +58,5 @@ def test_an_audit_states_them_at_the_level_of_its_family() -> None:
     tests = report.document.balance_sheet.tables["tests"]["tests"].values[0]
     below, _ = detectable_rates(0.4, 800, 400, alpha=0.05 / tests)
     assert result.tables["comparisons"]["detectable_below"].values[0] == pytest.approx(float(below))
-    assert "A gap of at least 10.0 points is a finding" in report.to_markdown()
-    assert "Uma diferença de pelo menos 10,0 pontos percentuais vira achado" in report.to_markdown("pt-BR")
+    assert "A gap of at least 10 points is a finding" in report.to_markdown()
+    assert "Uma diferença de pelo menos 10 pontos percentuais vira achado" in report.to_markdown("pt-BR")

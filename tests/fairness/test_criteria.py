@@ -36,8 +36,8 @@ def test_passes_and_interpretations() -> None:
     parity = fairness.demographic_parity(p, sensitive_features=s)
     assert parity.passes is False
     assert parity.difference.value == pytest.approx(0.2)
-    assert "40.0%" in parity.interpretation()
-    assert "40,0%" in parity.interpretation("pt-BR")
+    assert "40%" in parity.interpretation()
+    assert "40%" in parity.interpretation("pt-BR")
     assert "recebem a decisão favorável" in parity.interpretation("pt-BR")
     assert fairness.demographic_parity(p, sensitive_features=s, threshold=0.25).passes is True
     impact = fairness.disparate_impact(p, sensitive_features=s)
@@ -105,5 +105,5 @@ def test_sentences_about_several_classes_name_the_class() -> None:
     assert (
         told["equal_opportunity"]
         .interpretation()
-        .startswith('Of people whose true outcome is "now", 0.0% of women and 100.0% of men get the decision "now".')
+        .startswith('Of people whose true outcome is "now", 0.0% of women and 100% of men get the decision "now".')
     )

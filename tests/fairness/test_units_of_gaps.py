@@ -30,8 +30,8 @@ def test_a_gap_of_predicted_numbers_is_in_standard_deviations() -> None:
     assert found.difference.value == pytest.approx(deviations)
     english, portuguese = found.interpretation(), found.interpretation("pt-BR")
     assert "%" not in english + portuguese, "no share of anything"
-    assert f"The gap is {deviations:.3f} standard deviations of the predictions" in english
-    assert "0,520 desvio-padrão das previsões" in portuguese
+    assert f"The gap is {deviations:.2f} standard deviations of the predictions" in english
+    assert "0,52 desvio-padrão das previsões" in portuguese
     measure = next(
         one for (_, name), one in fairness.suite(frame, **ROLES, n_boot=50).criteria.items() if name == "mean_parity"
     )
@@ -44,15 +44,15 @@ def test_gaps_of_rates_are_points() -> None:
     p = [1] * 60 + [0] * 40 + [1] * 40 + [0] * 60
     said = fairness.demographic_parity(p, sensitive_features=["a"] * 100 + ["b"] * 100)
     assert re.search(
-        r"The gap is 20\.0 points \(\d+\.\d to \d+\.\d\), above the 10\.0 points allowed\.", said.interpretation()
+        r"The gap is 20 points \(\d+(\.\d)? to \d+\), above the 10 points allowed\.", said.interpretation()
     )
-    assert "20,0 pontos" in said.interpretation("pt-BR")
+    assert "20 pontos" in said.interpretation("pt-BR")
     assert "mean difference: 20.0 points" in str(said)
     assert "threshold: 10.0 points" in str(said)
     y = ([1] * 50 + [0] * 50) * 2
     found = fairness.suite(y, p, sensitive_features={"sex": ["a"] * 100 + ["b"] * 100}, n_boot=50)
     texts = [str(message) for message in found.warnings]
-    assert any("a gap of 20.0 points; the usual threshold is 10.0 points" in text for text in texts), texts
+    assert any("a gap of 20 points; the usual threshold is 10 points" in text for text in texts), texts
 
 
 def test_treatment_equality_has_no_usual_threshold() -> None:

@@ -13,7 +13,7 @@ from isonomia.languages.locales import catalog
 BARE = re.compile(r"\{\w+:(?:num4?|points|\.\df)\} (\w+(?:s|ões)-?\b)")
 #: Words after a number that are not counted by it.
 NOT_COUNTED = {"mas", "mais", "menos", "nos", "nas", "dos", "das", "aos", "às", "depois", "antes"}
-TIMES = [(0.67, "0,670 vez"), (1, "1,00 vez"), (1.39, "1,39 vez"), (1.99, "1,99 vez"), (2, "2,00 vezes")]
+TIMES = [(0.67, "0,67 vez"), (1, "1,00 vez"), (1.39, "1,39 vez"), (1.99, "1,99 vez"), (2, "2,00 vezes")]
 
 
 @pytest.mark.parametrize(("value", "said"), [*TIMES, (3.5, "3,50 vezes"), (1.996, "2,00 vezes"), (0, "0 vezes")])

@@ -180,7 +180,7 @@ def test_a_report_speaks_the_labels_and_is_the_same_after_loading() -> None:
     )
     report = iso.audit(data, checks=["group_fairness"], n_boot=0, reference={"sex": "M"})
     text = report.findings[0].message.text()
-    assert text.startswith("Women are approved less often than men: 0.0% and 100.0%.")
+    assert text.startswith("Women are approved less often than men: 0.0% and 100%.")
     again = iso.Report.from_dict(report.to_dict())
     assert again.document.words == report.document.words
     assert again.findings == report.findings

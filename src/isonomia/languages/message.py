@@ -28,7 +28,7 @@ _MARKUP = re.compile(r"<[A-Za-z/!?]|\]\(|&#?\w+;")
 class Message(Encoded, kind="message"):
     """A sentence with gaps and the values for them.
 
-    Gaps take the formats ``pct`` (0.123 as 12.3%), ``points`` (0.123 as 12.3), ``num`` (three significant digits),
+    Gaps take the formats ``pct`` (0.123 as 12%), ``points`` (0.123 as 12), ``num`` (two digits below 1, else three),
     ``num4`` (four decimals; from 10 on five digits), ``int`` (1,234), ``p`` (a p-value), ``date`` (a day in ISO form)
     and none (a text, or another message). A missing number is written as a word. ``{n:# row|# rows}`` is a singular and
     a plural; ``#`` is the number. ``{x:num:# time|# times}`` is the same with a number in another format; from which
@@ -40,7 +40,7 @@ class Message(Encoded, kind="message"):
     --------
     >>> gap = Message("{group}: {rate:pct} of {n:int}", {"group": "women", "rate": 0.1234, "n": 1500})
     >>> gap.text(), gap.text("pt-BR")
-    ('women: 12.3% of 1,500', 'women: 12,3% of 1.500')
+    ('women: 12% of 1,500', 'women: 12% of 1.500')
     >>> [Message("{n:# row is|# rows are} left out", {"n": n}).text() for n in (1, 1500)]
     ['1 row is left out', '1,500 rows are left out']
     """
@@ -146,17 +146,23 @@ def msg(template: str, /, **params: Any) -> Message:
     return Message(template, params)
 
 
-def write_number(value: float | None, style: str, language: str = "en") -> str:
-    """A number as a language writes it.
+def write_number(value: float | None, style: str, language: str = "en", *, brief: bool = False) -> str:
+    """A number as a language writes it: three digits in a table, two in a sentence (`brief`).
+
+    In a sentence shares and points are whole from 10 on (but for shares beyond 99%), and numbers below 1 have two
+    digits; from 1 on they keep three, as amounts in a unit.
 
     >>> write_number(1234.5678, "num"), write_number(0.00004, "p"), write_number(1234.5, "num", "pt-BR")
     ('1,235', '< 0.0001', '1.234')
     >>> write_number(None, "pct"), write_number(-0.0002, "pct")
     ('not available', '0.0%')
+    >>> [write_number(x, "pct", brief=True) for x in (0.3849, 0.0512, 0.996)], write_number(0.799, "num", brief=True)
+    (['38%', '5.1%', '99.6%'], '0.80')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return translate("not available", language)
-    text = _STYLES[style](float(value)) if style in _STYLES else format(value, style)
+    styles = {**_STYLES, **_BRIEF} if brief else _STYLES
+    text = styles[style](float(value)) if style in styles else format(value, style)
     return locale(language).write(text)
 
 
@@ -190,6 +196,19 @@ def _significant(value: float) -> str:
     return f"{value:,.{digits}f}" if digits <= 8 else f"{value:.2e}"
 
 
+def _brief(value: float) -> str:
+    """Two digits of a number below 1; two decimals where it rounds to them."""
+    if not 0 < abs(value) < 1:
+        return _significant(value)
+    digits = 1 - math.floor(math.log10(abs(value)))
+    return f"{value:.{digits}f}" if digits <= 8 else f"{value:.1e}"
+
+
+def _brief_share(value: float) -> str:
+    size = abs(100 * value)
+    return f"{100 * value:z,.{0 if 9.95 <= size <= 99 or size >= 99.95 else 1}f}"
+
+
 def _four_decimals(value: float) -> str:
     if not 10 <= abs(value) < math.inf:
         return f"{value:z,.4f}"
@@ -199,10 +218,19 @@ def _four_decimals(value: float) -> str:
 _STYLES: dict[str, Callable[[float], str]] = {
     "pct": lambda value: f"{100 * value:z,.1f}%",  # z: what rounds to 0 has no sign
     "points": lambda value: f"{100 * value:z,.1f}",
+    "pct3": lambda value: f"{100 * value:z,.1f}%",
+    "points3": lambda value: f"{100 * value:z,.1f}",
     "num": _significant,
     "num4": _four_decimals,
     "int": lambda value: f"{value:z,.0f}",
     "p": lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
+}
+
+#: The same in a sentence; "pct3" and "points3" are there for a figure that two digits do not tell from its limit.
+_BRIEF: dict[str, Callable[[float], str]] = {
+    "pct": lambda value: f"{_brief_share(value)}%",
+    "points": _brief_share,
+    "num": _brief,
 }
 
 
@@ -212,7 +240,7 @@ def _counted(value: float | None, format_spec: str, language: str) -> str:
     if style not in _STYLES:
         style, forms = "int", format_spec
     one, several = forms.split("|")
-    said = write_number(value, style, language)
+    said = write_number(value, style, language, brief=True)
     known = value is not None and not math.isnan(value)
     singular = known and locale(language).is_one(_as_shown(float(value), style))  # type: ignore[arg-type]
     return (one if singular else several).replace("#", said)
@@ -220,7 +248,7 @@ def _counted(value: float | None, format_spec: str, language: str) -> str:
 
 def _as_shown(value: float, style: str) -> float:
     """The number that a reader sees: 1.996 is 2.00."""
-    return float(_STYLES[style](value).replace(",", "").strip("<% "))
+    return float({**_STYLES, **_BRIEF}[style](value).replace(",", "").strip("<% "))
 
 
 class _Sentence(string.Formatter):
@@ -251,5 +279,5 @@ class _Sentence(string.Formatter):
         if format_spec == "date":
             return write_date(value, self.language)
         if format_spec:
-            return write_number(value, format_spec, self.language)
+            return write_number(value, format_spec, self.language, brief=True)
         return self.escape("—" if value is None else str(value))

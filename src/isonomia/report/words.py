@@ -177,7 +177,7 @@ def amount(value: float, style: str) -> Message:
     """A figure by itself, in two digits with its unit: "0.80", "26 points".
 
     >>> amount(0.8, "num").text("pt-BR"), str(amount(-0.26, "points")), str(amount(0.0512, "pct"))
-    ('0,80', '-26.0 points', '5.1%')
+    ('0,80', '-26 points', '5.1%')
     """
     if style == "points":
         return msg("{x:points} points", x=value)

@@ -102,8 +102,8 @@ def test_the_same_seed_draws_the_same_people() -> None:
     ("bounds", "n", "said"),
     [
         ((0.0, 1.0), 0, []),
-        ((0.0, 1.0), 50, ["Estimated, not proved, from 50 people drawn: 20.0% of the domain is treated differently"]),
-        ((0.1, 0.4), 0, ["Proved: between 10.0% and 40.0% of the domain is treated differently."]),
+        ((0.0, 1.0), 50, ["Estimated, not proved, from 50 people drawn: 20% of the domain is treated differently"]),
+        ((0.1, 0.4), 0, ["Proved: between 10% and 40% of the domain is treated differently."]),
     ],
 )
 def test_bounds_that_say_nothing_are_not_called_proved(bounds: tuple[float, float], n: int, said: list[str]) -> None:

@@ -10,6 +10,7 @@ from isonomia.fairness.judging.evidence import Evidence
 from isonomia.fairness.judging.limits import outcome_of
 from isonomia.fairness.judging.questions import GroupQuestion
 from isonomia.languages import ColumnName, Message, People, msg
+from isonomia.languages.message import write_number
 from isonomia.metrics import Metric
 from isonomia.policies import LimitRule, Rule
 
@@ -19,16 +20,21 @@ NAMED = 3
 
 def amount(value: float, style: str, limit: float | None = None) -> Message:
     """A number in its unit; with as many digits as tell it from the limit."""
-    if style == "pct":
-        return Message("{x:pct}", {"x": value})
-    if style == "points":
-        return msg("{x:points} points", x=value)
+    if style in ("pct", "points"):
+        exact = limit is not None and value != limit and _shown(value, style) == _shown(limit, style)
+        if exact:  # as in a table
+            return msg("{x:points3} points", x=value) if style == "points" else Message("{x:pct3}", {"x": value})
+        return msg("{x:points} points", x=value) if style == "points" else Message("{x:pct}", {"x": value})
     if style == "ratio":
         same = limit is not None and value != limit and f"{value:.2f}" == f"{limit:.2f}"
         return Message("{x:.3f}" if same else "{x:.2f}", {"x": value})
     if style == "int":
         return Message("{x:int}", {"x": value})
     return Message("{x:num}", {"x": value})
+
+
+def _shown(value: float, style: str) -> str:
+    return write_number(value, style, brief=True)
 
 
 def style_of(rule: Rule, metric: Metric) -> str:
