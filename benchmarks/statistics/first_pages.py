@@ -62,9 +62,13 @@ def audited(rng: np.random.Generator, task: str, n: int, groups: int, less: floa
 
 
 def named(report: iso.Report, groups: int) -> list[str]:
-    """The groups that stand on the first page, in the order in which they are met."""
+    """The groups that the first page names below the verdict, in the order in which they are met.
+
+    What stands with the verdict names the group that others are compared with.
+    """
     page = report.to_markdown().partition("\n## Findings\n")[0]
-    return [name for name in re.findall(r"Lunda\d\d", page) if name in names(groups)]
+    sections = "".join(part for part in page.split("\n## ")[1:] if not part.startswith("Verdict"))
+    return [name for name in re.findall(r"Lunda\d\d", sections) if name in names(groups)]
 
 
 for task in TASKS:

@@ -98,6 +98,24 @@ def a_model_that_reads_skill() -> Modelled:
 
 
 @situation(
+    "Risk scores: of Mirra, the most, who did not reoffend 55% were rated low, of Lunda 77%; nobody is privileged.",
+    None,
+    0,
+    first="Mirra",
+    never=[(r"fewer of", r"menos de")],
+)
+def risk_of_people_who_did_not_reoffend() -> Asked:
+    rng = np.random.default_rng(0)
+    origin = np.where(rng.random(6000) < 0.6, "Mirra", "Lunda").astype(object)
+    again = rng.random(6000) < np.where(origin == "Mirra", 0.51, 0.39)
+    low = rng.random(6000) < np.select(
+        [(origin == "Mirra") & again, again, origin == "Mirra"], [0.28, 0.48, 0.55], 0.77
+    )
+    rows = {"origin": origin, "reoffended": np.where(again, "high", "low"), "rated": np.where(low, "low", "high")}
+    return Asked(rows, {"target": "reoffended", "prediction": "rated", "positive": "low", "protected": ["origin"]})
+
+
+@situation(
     "Of Mirra nobody is granted, of Lunda 60%.",
     "exceeds",
     1,

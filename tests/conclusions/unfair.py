@@ -116,6 +116,43 @@ def a_perfect_model_and_unequal_outcomes() -> Asked:
 
 
 @situation(
+    "Everybody of a district is treated alike; Mirra live where few are granted.",
+    None,
+    0,
+    first="Mirra",
+    about=DECISIONS,
+    says=["district"],
+    never=OTHERS,
+)
+def a_column_stands_for_origin() -> Asked:
+    rows = people(alike, n=4000)
+    rng = np.random.default_rng(1)
+    poor = rng.random(4000) < np.where(rows["origin"] == "Mirra", 0.9, 0.1)
+    said = rng.random(4000) < np.where(poor, 0.3, 0.6)
+    rows |= {"district": np.where(poor, "south", "north").astype(object), "decision": answers(said)}
+    return Asked(rows, ROLES)
+
+
+@situation(
+    "Decisions are fair; of the good Mirra 35% were recorded as bad.",
+    None,
+    0,
+    first="Mirra",
+    about=(r"recorded|label|true outcomes|outcomes", r"registrad|rótulo|resultados"),
+)
+def labels_are_what_is_biased() -> Asked:
+    rng = np.random.default_rng(0)
+    n = 6000
+    origin = np.where(rng.random(n) < 0.25, "Mirra", "Lunda").astype(object)
+    income, debt = rng.normal(size=n), rng.normal(size=n)
+    good = income - debt + 0.3 * rng.normal(size=n) > 0
+    recorded = good & ~((origin == "Mirra") & (rng.random(n) < 0.35))
+    rows = {"origin": origin, "income": income, "debt": debt}
+    rows |= {"deserved": answers(recorded), "decision": answers(income > debt)}
+    return Asked(rows, ROLES | {"protected": ["origin"]})
+
+
+@situation(
     "Scores are too low for everybody by as much; of Mirra far fewer are granted.",
     None,
     0,
@@ -129,6 +166,18 @@ def a_score_and_no_policy() -> Asked:
     said = rows["decision"] == "granted"
     score = np.where(said, rng.uniform(0.5, 0.7, 3000), rng.uniform(0.0, 0.3, 3000))
     return Asked(rows | {"score": score}, ROLES | {"score": "score"})
+
+
+@situation(
+    "Of Mirra, who are the most, 30% are granted, of Lunda 60%; nobody is named as privileged.",
+    None,
+    0,
+    first="Mirra",
+    about=DECISIONS,
+    never=[*OTHERS, (r"fewer of", r"menos de")],
+)
+def the_largest_group_is_worse_off() -> Asked:
+    return Asked(people(by_origin, mirra=0.7), ROLES)
 
 
 @situation(

@@ -46,6 +46,11 @@ def label_bias(subject: Subject, **options: Any) -> Result:
 
 
 def _sentence(row: Mapping[str, Any], task: str) -> Message:
+    """Labels of a group and of similar people, and what a difference would mean."""
+    return msg("{statement} The recorded outcomes may be what is biased.", statement=_labels(row, task))
+
+
+def _labels(row: Mapping[str, Any], task: str) -> Message:
     facts = {"group": row["group"], "own": row["own"], "similar": row["similar"]}
     if task == "binary":
         return msg(
