@@ -79,6 +79,15 @@ def a_model_that_grants_everybody() -> Asked:
     return Asked(people(alike) | {"decision": answers(np.ones(2400, dtype=bool))}, ROLES, EEOC)
 
 
+@situation("Forty lands of 300 people, all treated alike, no rule.", None, 0, nobody=True)
+def forty_groups_alike() -> Asked:
+    rng = np.random.default_rng(0)
+    land = np.repeat([f"Land{number:02d}" for number in range(40)], 300).astype(object)
+    said = rng.random(land.size) < 0.5
+    rows = {"land": land, "decision": answers(said), "deserved": answers(rng.random(land.size) < 0.2 + 0.6 * said)}
+    return Asked(rows, ROLES | {"protected": ["land"]})
+
+
 @situation("Numbers that are as right for every group.", "meets", 0, nobody=True)
 def numbers_alike() -> Asked:
     rows = people(alike, n=6000, mirra=0.5)

@@ -235,6 +235,23 @@ def two_of_three_groups() -> Asked:
 
 
 @situation(
+    "What is predicted for Mirra is 5.50, they earn 7.00; for Lunda 7.00 is predicted and earned. No rule.",
+    None,
+    0,
+    first="Mirra",
+    says=[r"5[.,][45]\d?", r"7[.,]0|6[.,]9"],
+    never=OTHERS,
+)
+def numbers_that_are_too_low_and_no_policy() -> Asked:
+    rows = people(alike, n=3000)
+    rng = np.random.default_rng(1)
+    wage = 7 + rng.normal(size=3000)
+    said = wage + 0.5 * rng.normal(size=3000) - 1.5 * (rows["origin"] == "Mirra")
+    roles = {key: role for key, role in ROLES.items() if key != "positive"} | {"task": "regression"}
+    return Asked(rows | {"deserved": wage, "decision": said}, roles)
+
+
+@situation(
     "An unfair model after its fix: groups are granted alike, at the price of a few errors.",
     "meets",
     0,
