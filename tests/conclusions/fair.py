@@ -88,6 +88,18 @@ def forty_groups_alike() -> Asked:
     return Asked(rows, ROLES | {"protected": ["land"]})
 
 
+@situation(
+    "Thirty Vess beside 50,000 others, all alike: below the rule's own share, named and not compared.",
+    "meets",
+    0,
+    says=["Vess"],
+)
+def thirty_beside_fifty_thousand() -> Asked:
+    rows = people(alike, n=50_030)
+    rows["origin"][:30] = "Vess"
+    return Asked(rows, ROLES, EEOC | {"checks": "quick"})
+
+
 @situation("Numbers that are as right for every group.", "meets", 0, nobody=True)
 def numbers_alike() -> Asked:
     rows = people(alike, n=6000, mirra=0.5)

@@ -61,7 +61,8 @@ def first_page(document: Document, language: Language) -> View:
         ).strip(),
         "steps": [step.text(language) for step in steps(document)],
         "scope": scope(document, language),
-        "unexamined": [
+        "unexamined": left_out(document, language)
+        + [
             (sentence(section.title, language), sentence(section.reason, language).split(";")[0].rstrip("."))
             for section in silent[:UNEXAMINED]  # what could be done about it stands in the annex
         ],
@@ -129,6 +130,17 @@ def scope(document: Document, language: Language) -> str:
     """Which set of checks ran and what the others would have asked; empty where the document does not say."""
     said = document.subject.get("checks")
     return sentence(said, language) if isinstance(said, Message) else ""
+
+
+def left_out(document: Document, language: Language) -> list[tuple[str, str]]:
+    """Whom criteria that are met do not speak of, such as groups below the rule's share: attribute by attribute."""
+    criteria = () if document.verdict is None else document.verdict.criteria
+    reasons = {
+        (" x ".join(one.by), sentence(one.reason, language))
+        for one in criteria
+        if one.outcome == "meets" and one.by and one.reason
+    }
+    return sorted(reasons)[:UNEXAMINED]
 
 
 def failures(document: Document, language: Language) -> str:
