@@ -88,10 +88,11 @@ def run(folder: Path, script: str, *, without: tuple[str, ...]) -> subprocess.Co
     packages.mkdir()
     here.mkdir()
     for entry in Path(sysconfig.get_path("purelib")).iterdir():
-        if not entry.name.startswith(left_out):
+        if not entry.name.startswith(("isonomia", *left_out)):
             (packages / entry.name).symlink_to(entry)
-    paths = [str(Path(isonomia.__file__).parents[1]), str(packages)]
-    command = [sys.executable, "-I", "-S", "-W", "error", "-c", f"import sys\nsys.path[:0] = {paths}\n{script}"]
+    (packages / "isonomia").symlink_to(Path(isonomia.__file__).parent)
+    start = f"import sys\nsys.path.insert(0, {str(packages)!r})\n"
+    command = [sys.executable, "-I", "-S", "-W", "error", "-c", f"{start}{script}"]
     return subprocess.run(command, cwd=here, capture_output=True, text=True, check=False, timeout=300)
 
 
