@@ -281,8 +281,9 @@ def test_portions_with_different_columns_are_refused() -> None:
         iso.Subject.of(data, model)
 
 
-def test_a_run_that_is_cancelled_writes_nothing(tmp_path: Path) -> None:
+def test_a_run_that_is_cancelled_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From another thread, in the middle of the checks: no report is left, and the run can be repeated."""
+    monkeypatch.chdir(tmp_path)
     DATA.frame.assign(p=MODEL.predict(DATA.frame[list(DATA.features)])).to_csv(tmp_path / "people.csv", index=False)
     spec = {
         "dataset": str(tmp_path / "people.csv"),

@@ -294,7 +294,8 @@ def test_a_public_dataset_by_its_name(shared_data: Path, monkeypatch: pytest.Mon
     assert json.loads(ended.stdout)["subject"]["protected"]
 
 
-def test_a_spec_runs_as_the_options_do(unequal: Path, tmp_path: Path) -> None:
+def test_a_spec_runs_as_the_options_do(unequal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     spec = tmp_path / "spec.yaml"
     spec.write_text(
         f"dataset: {unequal}\ntarget: hired\npositive: 'yes'\nprotected: [sex]\nprivileged: {{sex: M}}\n"

@@ -20,18 +20,18 @@ from isonomia.errors import DataError, SpecError
 def brute_force(
     columns: dict[str, Any], errors: Any, k: int, max_l: int, smallest: float, alpha: float, weights: Any = None
 ) -> list[float]:
-    n = len(errors)
-    weight = np.ones(n) if weights is None else np.asarray(weights) * n / np.sum(weights)
+    weight = np.ones(len(errors)) if weights is None else np.asarray(weights) / np.mean(weights[weights > 0])
+    n = weight.sum()  # the rows with a weight: those without weigh nothing and are nobody
     mean = (weight * errors).sum() / n
     scores = []
     for length in range(1, max_l + 1):
         for names in combinations(columns, length):
             for values in product(*(np.unique(columns[name]) for name in names)):
-                mask = np.ones(n, dtype=bool)
+                mask = np.ones(len(errors), dtype=bool)
                 for name, value in zip(names, values, strict=True):
                     mask &= np.asarray(columns[name]) == value
                 size = weight[mask].sum()
-                if size >= smallest and mask.any():
+                if size >= smallest and size > 0:
                     average = (weight * errors)[mask].sum() / size
                     score = alpha * (average / mean - 1) - (1 - alpha) * (n / size - 1)
                     if score > 1e-12:

@@ -133,7 +133,10 @@ def _written(source: Source, stack: contextlib.ExitStack, max_bytes: int, given:
                 left -= len(chunk)
                 if left < 0:
                     raise _too_big(source, max_bytes)
-                out.write(chunk)
+                with _writing(target):
+                    out.write(chunk)
+    except _FullDisk as error:
+        raise error.args[0] from error
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise DataError(
             f"The file '{source.path}' cannot be unpacked: {_brief(error)}. It is damaged, truncated, or not a "
@@ -142,6 +145,19 @@ def _written(source: Source, stack: contextlib.ExitStack, max_bytes: int, given:
     if target.stat().st_size == 0:
         raise DataError(f"The file '{source.path}' is empty once unpacked.")
     return Source(target, format_)
+
+
+class _FullDisk(Exception):
+    """What was written for a while could not be written, which says nothing of the file that was read."""
+
+
+@contextlib.contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(target)
+        raise _FullDisk(error) from error
 
 
 def _only_member(archive: zipfile.ZipFile, source: Source, given: bool) -> zipfile.ZipInfo:
@@ -209,9 +225,12 @@ def _recoded(plain: Source, source: Source, stack: contextlib.ExitStack, encodin
     try:
         with (
             plain.path.open(encoding=encoding, newline="") as given,
+            _writing(target),
             target.open("w", encoding="utf-8", newline="") as out,
         ):
             shutil.copyfileobj(given, out, _CHUNK)
+    except _FullDisk as error:
+        raise error.args[0] from error
     except LookupError:
         raise SpecError(f"`encoding` {encoding!r} is not known. Common ones: 'utf-8', 'latin-1', 'cp1252'.") from None
     except UnicodeError as error:

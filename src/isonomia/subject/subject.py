@@ -377,18 +377,12 @@ class Subject:
         if self.task != "regression" and self.surface.label is None:
             raise NotApplicable(msg("there are scores but no decisions; pass a prediction column or a threshold"))
 
-    def known_rows(self, rows: NDArray[Any]) -> Dataset:
-        """Some of the rows with a known target, such as a random part: does not apply where none of them counts."""
-        if self.weights is not None and not self.weights[rows].any():
-            raise NotApplicable(msg("the rows were split or sampled, and all rows of a part have the weight 0"))
-        return self.known.take(rows)
-
     def take(self, rows: NDArray[Any]) -> Subject:
         """Some of the rows with a known target."""
         outcome = self.outcome.take(rows)
         return replace(
             self,
-            dataset=None if self.dataset is None else self.known_rows(rows),
+            dataset=None if self.dataset is None else self.known.take(rows),
             predictions=outcome.surface,
             outcome=outcome,
             attributes=tuple(column.take(rows).observed() for column in self.attributes),

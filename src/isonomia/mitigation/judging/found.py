@@ -44,10 +44,10 @@ def use_subgroups(
             raise NotApplicable(msg("needs scores, and there are decisions only"))
         errors = _errors(split.tuning, split.train.y, trial)
         wrong[split.train_rows] = errors
-        train_data = subject.known_rows(split.train_rows)
+        train_data = subject.known.take(split.train_rows)
         found = groups if isinstance(groups, SubgroupResult) else _search(train_data, errors)
         split.train.attributes = (_column(_members(found, train_data)),)
-        inside[split.rows] = _members(found, judged.known_rows(split.rows))
+        inside[split.rows] = _members(found, judged.known.take(split.rows))
         split.test.attributes = (_column(inside[split.rows]),)
     everyone = groups if isinstance(groups, SubgroupResult) else _search(subject.known, wrong)
     people.attributes = (_column(_members(everyone, subject.known)),)

@@ -114,7 +114,7 @@ def failures_in_memory(subject: Subject, names: Sequence[str], options: FailureO
 
 
 def _shown(data: Dataset, order: NDArray[np.intp]) -> Dataset:
-    """Rows to be looked at, which may all have the weight 0."""
+    """Rows to be looked at, one by one: whatever they weigh."""
     return (data if data.roles.weight is None else data.with_roles(weight=None)).take(order)
 
 

@@ -249,7 +249,7 @@ def _cuts(
         basis = metric if metric.adds_up else measure_named(None, one.outcome.surface)
         chooses = np.random.default_rng(seed).permutation(len(one)) % 2 == 0
         loss, counted = RowSums(basis, Rows.of(one)).take(chooses).loss()
-        train_data = one.known_rows(chooses)
+        train_data = one.known.take(chooses)
         options |= {"loss": loss, "counted": counted}
         rest = ~chooses
         one = one.take(rest)

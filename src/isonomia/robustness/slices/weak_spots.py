@@ -218,8 +218,8 @@ def _slice(
     if loss.size < 2 or loss.size == len(subject):
         chooses[: len(subject) // 2], chooses[len(subject) // 2 :] = True, False
         loss, counted = parts.take(chooses).loss()
-    rest = subject.known_rows(~chooses)
-    cuts = learn_cuts(subject.known_rows(chooses), names, loss=loss, counted=counted, measured=[rest], **options)
+    rest = subject.known.take(~chooses)
+    cuts = learn_cuts(subject.known.take(chooses), names, loss=loss, counted=counted, measured=[rest], **options)
     return cuts, RowsInMemory(parts.take(~chooses), {cut.name: cut.codes(rest) for cut in cuts})
 
 
