@@ -17,6 +17,8 @@ TASKS = ("binary", "three classes", "regression")
 RATE = {"binary": 0.5, "three classes": 1 / 3}
 #: The deviation of predicted numbers, and of what the model cannot know.
 SPREAD, NOISE = 1.0, 0.5
+#: Rows of the smallest groups that are compared.
+SMALLEST = 30
 #: Twice the gaps below which there is no finding however sure they are: of rates, and of means.
 TOLD = 2 * THRESHOLDS["rate_gap"].reported
 TOLD_OF_MEANS = 2 * THRESHOLDS["mean_gap"].reported * float(np.hypot(SPREAD, NOISE))
@@ -28,14 +30,18 @@ def names(groups: int) -> list[str]:
 
 
 def gap(task: str, n: int, groups: int) -> float | None:
-    """Twice what these sizes could show between one group and the others; None where nothing is that far away.
+    """Twice what these sizes could show between one group and the others, when all pairs of groups are compared.
 
-    With many rows it is twice the smallest gap that findings tell at all, however sure a smaller one is.
+    None where nothing is that far away, or the groups are smaller than any that is compared. With many rows it is twice
+    the smallest gap that findings tell at all, however sure a smaller one is.
     """
-    own = n / groups
+    own, alpha = n / groups, 0.05 / (groups * (groups - 1) / 2)
+    if own < SMALLEST:
+        return None
     if task == "regression":
-        return max(2 * float(detectable_means(NOISE * np.sqrt(1 / own + 1 / (n - own)))), TOLD_OF_MEANS)
-    below, _ = detectable_rates([RATE[task]], [n - own], [own])
+        error = NOISE * np.sqrt(1 / own + 1 / (n - own))
+        return max(2 * float(detectable_means(error, alpha=alpha)), TOLD_OF_MEANS)
+    below, _ = detectable_rates([RATE[task]], [n - own], [own], alpha=alpha)
     size = max(2 * float(below[0]), TOLD)
     return size if size < RATE[task] else None
 
@@ -82,6 +88,7 @@ for task in TASKS:
                 low=0.0,
                 high=0.05,
                 repetitions=200,
+                tested=20 if n == 3000 and groups < 20 else 0,
             )
             def alike(
                 rng: np.random.Generator, repetitions: int, task: str = task, groups: int = groups, n: int = n
@@ -98,7 +105,7 @@ for task in TASKS:
                     low=0.9,
                     high=1.0,
                     repetitions=200,
-                    tested=20 if n == 3000 and groups < 20 and task in RATE else 0,
+                    tested=20 if n == 3000 and groups < 20 else 0,
                 )
                 def planted(
                     rng: np.random.Generator, repetitions: int, task: str = task, groups: int = groups, n: int = n
