@@ -67,7 +67,7 @@ def test_the_selection_rates_stand_beside() -> None:
     rates = dict(zip(table["group"].values, table["selection_rate"].values, strict=True))
     one = next(one for one in report.findings if one.metric == "ppv")
     (who,), (other,) = one.who.values(), one.reference.values()
-    own, base = (f"{100 * rates[f'race={name}']:.1f}%" for name in (who, other))
+    own, base = (f"{100 * rates[f'race={name}']:.0f}%" for name in (who, other))
     assert f"of all, {own} and {base} are selected" in one.message.text() or f"{own} and {base}" in one.message.text()
 
 
