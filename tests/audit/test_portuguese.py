@@ -16,7 +16,7 @@ from isonomia.languages import Message, Name, decode
 #: Words of ours that stand within names of groups, and that a reader of Portuguese should not meet.
 LEFTOVERS = (
     r"=\s?missing\b",
-    r"\bmissing\b",
+    r"\bmissing\b(?! =)",  # but for the name of the option
     r"\bin \[",
     r"\bnot in \{",
     r"\bin \{",

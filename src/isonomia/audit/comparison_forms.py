@@ -24,7 +24,7 @@ def comparison_markdown(comparison: Comparison, language: str = "en") -> str:
     >>> import isonomia as iso
     >>> data = iso.Dataset({"sex": ["F", "M"] * 50, "p": [0, 1, 1, 0] * 25}, prediction="p", protected=["sex"])
     >>> report = iso.audit(data, checks="group_fairness")
-    >>> print(comparison_markdown(iso.compare(report, report)).splitlines()[2])
+    >>> print(comparison_markdown(iso.compare(report, report)).splitlines()[6])
     **Nothing got worse (0 criteria and 2 gaps compared).**
     """
     known = check_language(language)

@@ -75,9 +75,14 @@ def _verify(options: Mapping[str, Any]) -> None:
 )
 def pairs(subject: Subject, *, options: Mapping[str, Any], **given: Any) -> Result:
     """`find_pairs` with the method "auto" unless the options name another; up to 10,000 people and 60 seconds."""
-    names = tuple(column.name for column in subject.needs_attributes())
+    attributes = subject.needs_attributes()
+    names = tuple(one.name for one in attributes if len(one.texts) - (one.missing is not None) > 1)
     if subject.model is None:
         raise NotApplicable(msg("it needs the model, not only its predictions"))
+    if not names:
+        raise NotApplicable(msg("every protected attribute has a single value, so there is nothing to change it to"))
+    if len(names) < len(attributes):
+        given["protected"] = names
     found = find_pairs(subject, seed=subject.settings.seed, progress=subject.progress, **given, **options)
     values: dict[str, Any] = {**found.metrics, **found.values}
     values |= {name: _WORDS[values[name]] for name in ("status", "gap_scale") if values.get(name) is not None}
