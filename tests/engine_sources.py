@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 #: What differs from source to source: when, how long, by whom, and the text that names the content.
-APART = ("timings", "seconds", "created", "data_sha256", "engine", "backend", "sha256")
+APART = ("timings", "seconds", "created", "data_sha256", "engine", "backend", "sha256", "period")
 #: Names and labels that break queries which are not quoted.
 NASTY = ("a\"b'; DROP TABLE loans; --", "Sex", "sex", "select", "n", "row", "k0", "c0", "%s {x}", "äé 😀", "w2")
 LABELS = ("it's", 'say "x"', "", "\\N", "a,b;c", "two\nlines", "NULL", "NaN", "😀")

@@ -190,7 +190,8 @@ def test_the_first_datasets_are_part_of_the_grid(tmp_path: Path) -> None:
     with iso.store.open(tmp_path / "cells.db") as store:
         counts = run_benchmark(grid(seeds=3), store, methods=[OWN + "PERFECT"], jobs=1, datasets=1)
         assert counts["done"] == 1
-        assert read_benchmark(store, "tiny").document.subject["datasets per setting"] == "1"
+        about = {str(name): str(value) for name, value in read_benchmark(store, "tiny").document.about}
+        assert about["Data sets for each setting"] == "1"
         counts = run_benchmark(grid(seeds=3), store, methods=[OWN + "PERFECT"], jobs=1)
         assert counts["done"] == 3
         assert {cell.attempts for cell in store.cells.list("tiny")} == {1}

@@ -346,7 +346,9 @@ def test_density_of_levels_follows_their_probability(rng: np.random.Generator) -
     copula = _small()
     frame = copula.sample(4000, seed=3)
     assert np.isfinite(copula.log_density(frame)).all()
-    table = pd.DataFrame({"age": frame["age"], "school": rng.permutation(frame["school"].tolist()), "pay": frame["pay"]})
+    table = pd.DataFrame(
+        {"age": frame["age"], "school": rng.permutation(frame["school"].tolist()), "pay": frame["pay"]}
+    )
     assert copula.log_density(frame).mean() > copula.log_density(table).mean() + 0.3
     strange = frame.iloc[:2].assign(school=["none", "martian"])
     assert np.isneginf(copula.log_density(strange)).tolist() == [False, True]

@@ -16,6 +16,7 @@ from isonomia.data.schema import TASK_NAMES
 from isonomia.errors import SpecError, close_to
 from isonomia.metrics import METRIC_NAME
 from isonomia.models import MODEL_FORMAT_NAME, is_address, is_function_name
+from isonomia.policies.policy import MOST_ROWS
 from isonomia.robustness import PLAN
 
 _SHAPE = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
@@ -193,7 +194,7 @@ class Spec(BaseModel):
     """Bootstrap samples of an interval."""
     level: float = Field(default=0.95, gt=0, lt=1)
     """Of intervals."""
-    min_per_group: int = Field(default=30, ge=1)
+    min_per_group: int = Field(default=30, ge=1, le=MOST_ROWS)
     """Smaller groups are shown and flagged; no finding relies on them."""
     missing: Literal["group", "exclude", "error"] = "group"
     """What happens to rows with a missing protected value."""

@@ -135,7 +135,7 @@ def _written(source: Source, stack: contextlib.ExitStack, max_bytes: int, given:
                     raise _too_big(source, max_bytes)
                 with _writing(target):
                     out.write(chunk)
-    except _FullDisk as error:
+    except _FullDiskError as error:
         raise error.args[0] from error
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise DataError(
@@ -147,7 +147,7 @@ def _written(source: Source, stack: contextlib.ExitStack, max_bytes: int, given:
     return Source(target, format_)
 
 
-class _FullDisk(Exception):
+class _FullDiskError(Exception):
     """What was written for a while could not be written, which says nothing of the file that was read."""
 
 
@@ -157,7 +157,7 @@ def _writing(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         error.filename = error.filename or str(target)
-        raise _FullDisk(error) from error
+        raise _FullDiskError(error) from error
 
 
 def _only_member(archive: zipfile.ZipFile, source: Source, given: bool) -> zipfile.ZipInfo:
@@ -229,7 +229,7 @@ def _recoded(plain: Source, source: Source, stack: contextlib.ExitStack, encodin
             target.open("w", encoding="utf-8", newline="") as out,
         ):
             shutil.copyfileobj(given, out, _CHUNK)
-    except _FullDisk as error:
+    except _FullDiskError as error:
         raise error.args[0] from error
     except LookupError:
         raise SpecError(f"`encoding` {encoding!r} is not known. Common ones: 'utf-8', 'latin-1', 'cp1252'.") from None

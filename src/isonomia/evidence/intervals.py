@@ -154,7 +154,8 @@ def _percentile(draws: Floats, level: float) -> tuple[Floats, Floats]:
         above = np.minimum(below + 1, np.maximum(valid - 1, 0))
         low = np.take_along_axis(ordered, below[..., None], axis=-1)[..., 0]
         high = np.take_along_axis(ordered, above[..., None], axis=-1)[..., 0]
-        ends.append(np.where(2 * valid < total, np.nan, low + (position - below) * (high - low)))
+        with np.errstate(invalid="ignore"):  # of draws that are infinite
+            ends.append(np.where(2 * valid < total, np.nan, low + (position - below) * (high - low)))
     return ends[0], ends[1]
 
 

@@ -18,6 +18,9 @@ from isonomia.errors import SpecError, close_to
 from isonomia.languages import Message
 from isonomia.policies.rules import SHAPE, AnyRule, FigureRule, Text
 
+#: Numbers of rows up to here are exact as floats.
+MOST_ROWS = 2**53
+
 #: threshold: limits, and a verdict; documentation: figures that the report has to hold, and no limit.
 PolicyKind = Literal["threshold", "documentation"]
 #: What a policy's text is today.
@@ -68,7 +71,7 @@ class Policy(BaseModel):
     """The law, guideline or document it comes from."""
     about: Text = ""
     """What a reader has to know about it; printed with the verdict."""
-    min_per_group: int = Field(default=30, ge=1)
+    min_per_group: int = Field(default=30, ge=1, le=MOST_ROWS)
     """Groups with fewer rows, or fewer cases of a rate, are not compared; without them nothing is shown to be met."""
     when_unsure: Literal["unsure", "meets", "exceeds"] = "unsure"
     """The exit code of evidence that is too weak: unsure (3), meets (0) or exceeds (1)."""
