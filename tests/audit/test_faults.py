@@ -310,9 +310,11 @@ def test_a_picture_that_cannot_be_drawn_loses_nothing_else(monkeypatch: pytest.M
 
     whole = report.to_html()
     monkeypatch.setattr("isonomia.report.parts.describe", fail)
+    monkeypatch.setattr("isonomia.report.limits_picture.describe", fail)
     for language, says in (("en", "This picture could not be drawn"), ("pt-BR", "Não foi possível desenhar")):
         page = report.to_html(language)
         assert page.count(says) == whole.count('<div class="plot"') > 0
+        assert '<div class="plot"' not in page
         assert "ZeroDivisionError" in page
         assert report.to_html(language, page=False).count(says)
     assert "Accuracy" in report.to_html()

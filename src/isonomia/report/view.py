@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from isonomia.evidence import Result
@@ -22,15 +23,20 @@ from isonomia.report.texts import figure, interval, readable, sentence, tame, wh
 
 def sheet_view(document: Document, language: Language) -> View:
     """The first page as texts, and its picture."""
+    return {
+        **first_page(document, language),
+        **_limits(lambda: limits_view(document, language), language),
+    }
+
+
+def _limits(make: Callable[[], View | None], language: Language) -> View:
+    """The picture of groups against a limit; where it cannot be drawn, a sentence says so in its place."""
 
     def lost(reason: Message) -> View:
         text = msg("This picture could not be drawn: {reason}.", reason=reason)
-        return {"limits": {"title": sentence(text, language), "said": "", "drawing": "", "more": ""}}
+        return {"limits": {"lost": sentence(text, language)}}
 
-    return {
-        **first_page(document, language),
-        **unless_lost(lambda: {"limits": limits_view(document, language)}, lost),
-    }
+    return unless_lost(lambda: {"limits": make()}, lost)
 
 
 def short_view(document: Document, setting: Setting) -> View:
@@ -86,7 +92,7 @@ def _proofs(document: Document, language: Language) -> dict[str, list[View]]:
                     "counts": sentence(proof.counts, language),
                     "formula": sentence(proof.formula, language),
                     "at": proof.row,
-                    "limits": finding_view(document, finding, language),
+                    **_limits(partial(finding_view, document, finding, language), language),
                 }
             )
     return found
