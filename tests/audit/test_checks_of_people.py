@@ -160,7 +160,7 @@ def test_a_change_over_time_is_told() -> None:
     change = next(f for f in found.findings if f.code == "over_time.change" and "selection rate" in f.message.text())
     assert change.estimate.value == pytest.approx(-0.3, abs=0.06)
     assert re.match(
-        r"Since 4, the gap in selection rate between .* is -\d\d.\d points; before it was", change.message.text()
+        r"Since 4, the gap in selection rate between .* is -\d\d points; before it was", change.message.text()
     )
 
 

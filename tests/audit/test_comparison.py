@@ -70,7 +70,7 @@ def test_a_worse_release_is_named_with_its_criteria_and_gaps(releases: tuple[iso
         "meets",
         "exceeds",
     )
-    assert "Of women, 35.4% are hired; of men, 68.4%: a ratio of 0.52." in str(found.sentences[0])
+    assert "Of women, 35% are hired; of men, 68%: a ratio of 0.52." in str(found.sentences[0])
     assert "meets before, exceeds now" in str(found.sentences[0])
     assert not [text for text in map(str, found.sentences[1:]) if "sex=" in text]
     assert "sex=" not in comparison_markdown(found)

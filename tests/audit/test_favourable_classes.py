@@ -102,6 +102,10 @@ SENTENCES = {
     "pt-BR": 'Mulheres recebem a decisão favorável "approved" com menos frequência (20%). Entre homens, a taxa é de '
     "50%.",
 }
+VERDICTS = {
+    "en": 'Of women, 20% get the favourable decision "approved"; of men, 50%: a ratio of 0.40.',
+    "pt-BR": '20% das mulheres recebem a decisão favorável "approved"; dos homens, 50%: razão de 0,40.',
+}
 
 
 @pytest.mark.parametrize("language", ["en", "pt-BR"])
@@ -112,8 +116,7 @@ def test_sentences_name_the_class(language: str) -> None:
     assert '"denied"' in found["selection_rate[denied]"].message.text(language)
     (criterion,) = report.verdict.criteria
     assert '("approved")' in criterion.name.text(language)
-    assert '"approved" ' in criterion.sentence.text(language)
-    assert "0.40" in criterion.sentence.text("en")
+    assert criterion.sentence.text(language).startswith(VERDICTS[language])
     assert criterion.who == {"sex": "F"}
     assert criterion.people.value == pytest.approx(60)
     assert '"approved"' in report.verdict.reason.text(language)

@@ -39,7 +39,7 @@ def test_a_fix_that_meets_the_limit_ends_with_0_and_is_written(people: Path, tmp
     words = ["mitigate", str(people), *SCORES, "--allow-attribute", "--limit", "0.15", "--out", str(tmp_path / "out")]
     done = runner.invoke(app, words)
     assert done.exit_code == 0, done.output
-    assert "meets the limit of 0.150 for Demographic parity by sex" in " ".join(done.stdout.split())
+    assert "meets the limit of 0.15 for Demographic parity by sex" in " ".join(done.stdout.split())
     assert "<svg" in (tmp_path / "out" / "mitigation.html").read_text(encoding="utf-8")
     record = json.loads((tmp_path / "out" / "mitigation.json").read_text(encoding="utf-8"))
     assert record["verdict"] == "meets"

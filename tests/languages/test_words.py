@@ -179,8 +179,10 @@ def test_a_report_speaks_the_labels_and_is_the_same_after_loading() -> None:
         labels=labels,
     )
     report = iso.audit(data, checks=["group_fairness"], n_boot=0, reference={"sex": "M"})
-    text = report.findings[0].message.text()
-    assert text.startswith("Women are approved less often than men: 0.0% and 100%.")
+    lead = report.findings[0].message.text()
+    assert lead.startswith('Of people whose decision is "approved", 0.0% of women and 100% of men are approved.')
+    rate = next(one for one in report.findings if one.metric == "selection_rate").message.text()
+    assert rate.startswith("Women are approved less often than men: 0.0% and 100%.")
     again = iso.Report.from_dict(report.to_dict())
     assert again.document.words == report.document.words
     assert again.findings == report.findings

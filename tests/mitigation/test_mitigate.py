@@ -378,7 +378,7 @@ def test_without_a_limit_a_gap_of_numbers_may_be_a_fifth_of_their_standard_devia
     salary = 50_000 + 20_000 * np.random.default_rng(0).normal(size=400)
     frame = {"sex": np.tile(["F", "M"], 200), "salary": salary, "predicted": salary}
     found = mitigate(frame, target="salary", protected="sex", prediction="predicted", attribute_at_decision=True)
-    assert "The limit of demographic parity is 0.200 standard deviations of the true outcomes." in [
+    assert "The limit of demographic parity is 0.20 standard deviations of the true outcomes." in [
         note.text() for note in found.notes
     ]
     (goal,), _ = read_goals("demographic_parity", None, None, "regression", known=["sex"], spread=salary.std())

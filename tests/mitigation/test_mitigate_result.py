@@ -117,7 +117,7 @@ def test_numbers_cost_error_and_not_accuracy() -> None:
     assert {"mae", "mae_change"} <= set(pay.table)
     assert "accuracy" not in pay.table
     assert pay.best == "match"
-    assert "the mean absolute error changes by" in pay.findings[0].message.text()
+    assert "The mean absolute error changes by" in pay.findings[0].message.text()
     assert [drawing.picture.kind for drawing in pay.drawings.values()] == ["front", "forest", "slopes", "forest"]
     assert pay.plot("groups").layout.meta["title"] == "Mean prediction of each group before and after"
 

@@ -30,9 +30,9 @@ def rate_sentence(metric: str, group: Any, value: float, other: Any, base: float
     Examples
     --------
     >>> str(rate_sentence("tpr", "women", 0.5, "men", 0.75))
-    'Of people whose true outcome is favourable, 50.0% of women and 75.0% of men are selected.'
+    'Of people whose true outcome is favourable, 50% of women and 75% of men are selected.'
     >>> str(rate_sentence("ppv[wait]", "women", 0.5, "men", 0.75))
-    'Of decisions for "wait", 50.0% are right for women and 75.0% for men.'
+    'Of decisions for "wait", 50% are right for women and 75% for men.'
     """
     name, _, label = metric.removesuffix("]").partition("[")
     if (decisions := _right(name, label)) is not None:
