@@ -29,9 +29,9 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@$(PIP) --editable '.[pandas]'
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
-	@echo "== Installing Isonomia with what its tests need (some minutes the first time)"
-	@$(PIP) --editable '.[dev]'
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed-uv
+	@echo "== Installing Isonomia with what its tests need (a minute the first time)"
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-uv: | $(BIN)/python

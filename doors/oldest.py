@@ -8,8 +8,8 @@ from pathlib import Path
 
 from doors.installs import PYTHON, run
 
-#: The rooms whose tests are quick and reach every library that rows, models, figures and files go through.
-QUICK = ("tests/data", "tests/metrics", "tests/evidence", "tests/policies", "tests/report", "tests/models")
+#: The rooms whose tests are quick and reach every library that rows, models and files go through.
+QUICK = ("tests/data", "tests/metrics", "tests/evidence", "tests/policies", "tests/models")
 OPTIONS = ("-q", "-n", "2", "-p", "no:cacheprovider", "-W", "default")
 TOOLS = (
     "pytest>=8.3",
