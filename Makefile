@@ -31,7 +31,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.installed-uv
 	@echo "== Installing Isonomia with what its tests need (a minute the first time)"
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[dev]'
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-uv: | $(BIN)/python
